@@ -54,7 +54,7 @@ test('is not waited for without end where the browser never says that it is bloc
   await expect(work()).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL' })
 
   request.dispatchEvent(new Event('success'))
-  await vi.waitFor(async () => expect(await work()).toBe('opened'))
+  await expect.poll(work).toBe('opened')
   expect(indexedDB.open).toHaveBeenCalledTimes(1)
   expect(clock.pending).toBe(0)
 })
