@@ -15,17 +15,11 @@ const COUNTED = [
   'test/core/transfer/schedule.test.ts',
 ]
 
-/**
- * These limits only stop hangs. A test may start five programs one after another, each with a database of its own, or read a
- * million names, and a busy machine takes many times as long as a quiet one.
- */
-const PATIENTLY = { testTimeout: 180_000, hookTimeout: 180_000 }
-
 /** Tests that start no databases or browsers. */
 const unitProject = (
   name: string,
   which: { readonly include: string[]; readonly exclude?: string[]; readonly isolate?: boolean },
-) => ({ extends: true as const, test: { name, ...PATIENTLY, ...which } })
+) => ({ extends: true as const, test: { name, ...which } })
 
 // One project for each place where tests run. `unit …` is in this process's workers. `system` has real servers,
 // processes and databases. `service …` tests the interface on each engine. `browser` is in a real Chromium, and skipped
@@ -39,8 +33,12 @@ export default defineConfig({
     setupFiles: ['test/helpers/seed.ts'],
     // A mock that outlives its test would change what other tests test.
     restoreMocks: true,
+    // These limits only stop hangs. A test may start five programs one after another, each with a database of its own, or
+    // read a million names, and a busy machine takes many times as long as a quiet one.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // A poll waits for something to happen, however slowly. vitest's default would give up after one second.
-    expect: { poll: { timeout: 30_000 } },
+    expect: { poll: { timeout: 120_000 } },
     projects: [
       // These files load almost the same modules, which takes half a second. A worker keeps them loaded for its next file.
       unitProject('unit', { include: LOADED_ONCE, exclude: COUNTED, isolate: false }),
@@ -68,7 +66,6 @@ export default defineConfig({
             'test/helpers/postgres-for-tests.ts',
             'test/cli/built-cli.ts',
           ],
-          ...PATIENTLY,
         },
       },
       // The interface over plain HTTP, on what the service can run on. The third combination, with Ceph, is in the long run.
@@ -79,12 +76,11 @@ export default defineConfig({
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
           globalSetup: ['test/browser/rig/announce.ts', 'test/helpers/prepared-database.ts'],
-          ...PATIENTLY,
         },
       },
       {
         extends: true,
-        test: { name: 'package', include: ['test/package/**/*.test.ts'], ...PATIENTLY },
+        test: { name: 'package', include: ['test/package/**/*.test.ts'] },
       },
     ],
   },

@@ -8,8 +8,8 @@ export function serviceProjects(...names: readonly string[]) {
       name: `service ${name}`,
       include: ['test/conformance/**/*.test.ts'],
       globalSetup: ['test/conformance/target.ts'],
-      testTimeout: 180_000,
-      hookTimeout: 180_000,
+      testTimeout: 300_000,
+      hookTimeout: 300_000,
     },
   }))
 }

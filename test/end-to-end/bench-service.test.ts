@@ -53,7 +53,7 @@ describe.skipIf(postgresPrograms === undefined)('the benchmark of the service', 
   })
 
   // A second of each of six calls, three times over, and three services to start.
-  it.skipIf(!hasGenerator)('counts the calls of each kind in each arrangement', { timeout: 300_000 }, async () => {
+  it.skipIf(!hasGenerator)('counts the calls of each kind in each arrangement', async () => {
     const result = (await servicePart.run(setting))!
 
     expect(result.shortfalls).toEqual([])

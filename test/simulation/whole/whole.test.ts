@@ -11,7 +11,7 @@ const FIRST_SEED = Number(process.env['FC_SEED'])
 const FIRST_MUTANT_SEED = 77_000
 const MOST_NIGHTS_FOR_A_MUTANT = 10_000
 
-describe('the client under simulated nights', { timeout: 240_000 }, () => {
+describe('the client under simulated nights', () => {
   it('keeps every promise in 3,000 of them', async () => {
     const totals = { parts: 0, deaths: 0, closes: 0, faults: 0, steps: 0, replaced: 0 }
     const ends = new Set<string | undefined>()
@@ -47,7 +47,7 @@ describe('the client under simulated nights', { timeout: 240_000 }, () => {
   })
 })
 
-describe('signals that stand for the platform’s', { timeout: 240_000 }, () => {
+describe('signals that stand for the platform’s', () => {
   it('change nothing in a night', async () => {
     for (let seed = FIRST_SEED; seed < FIRST_SEED + 100; seed += 1) {
       const night = await runNight(seed, { isLogged: true })
@@ -57,7 +57,7 @@ describe('signals that stand for the platform’s', { timeout: 240_000 }, () => 
   })
 })
 
-describe('the simulation', { timeout: 240_000 }, () => {
+describe('the simulation', () => {
   it.each(Object.entries(MUTANTS))('finds a client that %s', async (_, mutant) => {
     const found = await firstBroken(mutant)
 
