@@ -9,7 +9,7 @@ import type { Output } from './views/output.ts'
 import { tellOnTerminal } from './views/progress-view.ts'
 import type { Uplink } from '../uplink.ts'
 import type { Interruption } from './signals.ts'
-import { interruptedResult, resultOf, type UploadResult } from './upload-result.ts'
+import { endedResult, interruptedResult, type UploadResult } from './upload-result.ts'
 
 export interface RunningUpload {
   readonly uplink: Pick<Uplink, 'close'>
@@ -43,13 +43,13 @@ export function followUpload(upload: Upload, running: RunningUpload): FollowedUp
     const ended = reportOf(upload)
     try {
       const first = await Promise.race([ended, interruption.happened])
-      if (typeof first === 'object') return resultOf(first)
+      if (typeof first === 'object') return endedResult(first, upload)
       if (!isHidden) {
         output.say('Stopping: what has arrived is kept, parts on their way are ended. Ctrl-C once more stops at once.')
       }
       void uplink.close()
       const late = await inTime(ended)
-      return late === undefined || late.status === 'closed' ? interruptedResult(upload) : resultOf(late)
+      return late === undefined || late.status === 'closed' ? interruptedResult(upload) : endedResult(late, upload)
     } finally {
       isOver = true
       watching.end()

@@ -3,7 +3,7 @@
 import type { ErrorSummary } from '../core/errors.ts'
 import type { FinalStatus, FlowName } from '../core/journal/journal.ts'
 import { formatBytes } from '../core/plan.ts'
-import type { FileReport, Upload, UploadReport } from '../flows/upload.ts'
+import type { FileReport, Upload, UploadFileStatus, UploadReport } from '../flows/upload.ts'
 import { fullLine, withAdvice } from './views/error-line.ts'
 import { EXIT, SIGNAL_EXIT, type StopSignal } from './exit-codes.ts'
 import type { Output } from './views/output.ts'
@@ -16,7 +16,7 @@ export interface UploadResult {
   readonly key: string
   readonly sessionId: string | number | null
   readonly bytes: number
-  /** After an interruption: bytes that have a receipt and are not sent again. */
+  /** Present unless everything is confirmed: bytes that have a receipt, which a resume does not send again. */
   readonly confirmedBytes?: number
   readonly durationMs: number
   readonly files: readonly FileReport[]
@@ -47,8 +47,21 @@ export function resultOf(report: UploadReport): UploadResult {
   }
 }
 
+/** The result of an upload that has ended: that of its report and, if something is missing, what a resume need not send again. */
+export function endedResult(report: UploadReport, upload: Pick<Upload, 'files'>): UploadResult {
+  const result = resultOf(report)
+  return result.status === 'confirmed' ? result : { ...result, confirmedBytes: keptBytes(upload.files()) }
+}
+
+/** Codes of a file whose receipts prove nothing any more, so that all of it has to be sent again. */
+const VOID_CODES: readonly unknown[] = ['ERR_UPLOAD_SOURCE_CHANGED', 'ERR_UPLOAD_CONFIRM_REFUSED']
+
+function keptBytes(files: readonly UploadFileStatus[]): number {
+  return files.reduce((sum, file) => sum + (VOID_CODES.includes(file.error?.code) ? 0 : file.confirmedBytes), 0)
+}
+
 /** The result of an upload that a signal stopped on the way. */
-export function interruptedResult(upload: Pick<Upload, 'snapshot' | 'state' | 'progress'>): UploadResult {
+export function interruptedResult(upload: Pick<Upload, 'snapshot' | 'state' | 'files'>): UploadResult {
   const { flow, key, sessionId = null, bytes, durationMs, files, hasPossibleOrphan } = upload.snapshot()
   // A create that has no answer yet may have made a session that nobody will know of.
   const isAsked = upload.state === 'creating' && files.length > 0
@@ -58,7 +71,7 @@ export function interruptedResult(upload: Pick<Upload, 'snapshot' | 'state' | 'p
     key,
     sessionId,
     bytes,
-    confirmedBytes: upload.progress().confirmedBytes,
+    confirmedBytes: keptBytes(upload.files()),
     durationMs: Math.round(durationMs),
     files,
     ...(hasPossibleOrphan || isAsked ? { hasPossibleOrphan: true } : {}),

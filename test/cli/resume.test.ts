@@ -185,6 +185,34 @@ describe('an upload that was interrupted', () => {
     expect(putsOf('big.mp4')).toEqual([1, 2, 3])
   })
 
+  it('whose third part the storage would not take counts as missing only what is still to be sent', async () => {
+    const no: Fault = {
+      ...{ operation: 'put', nth: 'every', fileName: 'big.mp4', partNumber: 3, action: { status: 400 } },
+    }
+    service = await startIndependentService({ faults: [no] })
+
+    const { code, stdout, stderr } = await run('video', 'big.mp4', 'small.mp4', ...VIDEO, '--concurrency', '1')
+    const dry = await run('resume', '--dry-run')
+    const again = await run('resume', '--json')
+
+    expect(code).toBe(3)
+    expect(stdout).toMatch(/\npartial: 1 of 2 files confirmed, [^\n]*, 10 MiB of 12 MiB stored, session \S+\n$/)
+    expect(stderr).toMatch(/\nMissing: 1 of 2 files, 2 MiB\. To finish: mocap-uplink resume /)
+    expect(dry.stdout).toContain(': 1 of 2 files and 2 MiB are missing\n')
+    expect(lastLine(again.stdout)).toMatchObject({ status: 'partial', confirmedBytes: 10 * MIB + 7 })
+    expect(new Set(putsOf('big.mp4'))).toEqual(new Set([1, 2, 3]))
+    expect(putsOf('big.mp4').filter((part) => part !== 3)).toEqual([1, 2])
+  })
+
+  it('whose confirmation is all that is missing says that nothing is left to send', async () => {
+    const no: Fault = { operation: 'confirm', nth: 'every', action: { status: 401 } }
+    service = await startIndependentService({ faults: [no] })
+
+    const { stderr } = await run('video', 'small.mp4', ...VIDEO)
+
+    expect(stderr).toMatch(/\nMissing: 1 of 1 file, of which nothing is left to send\. To finish: mocap-uplink resume /)
+  })
+
   it('is driven by one process only, and by the next one when that is gone', async () => {
     const { upload, key } = await waitingUpload()
 

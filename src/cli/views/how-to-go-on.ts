@@ -20,11 +20,9 @@ export function sayHowToGoOn(output: Output, result: UploadResult, options: Shar
     return
   }
   const missing = files.filter((file) => file.status !== 'confirmed')
-  const bytes =
-    result.confirmedBytes === undefined
-      ? missing.reduce((sum, file) => sum + file.bytes, 0)
-      : result.bytes - result.confirmedBytes
-  const what = `Missing: ${missing.length} of ${countOf(files.length, 'file')}, ${formatBytes(bytes)}.`
+  const bytes = result.bytes - (result.confirmedBytes ?? 0)
+  const amount = bytes > 0 ? formatBytes(bytes) : 'of which nothing is left to send'
+  const what = `Missing: ${missing.length} of ${countOf(files.length, 'file')}, ${amount}.`
   if (isRefusedAtOnce(result)) {
     const drop = commandLine('cancel', key, options, env)
     output.complain(`${what} Nothing was begun: correct the command and give it again. To forget this try: ${drop}`)
