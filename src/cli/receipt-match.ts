@@ -11,15 +11,14 @@ export async function* proveAll(
   delivered: readonly DeliveredFile[],
   files: readonly FoundFile[],
 ): AsyncGenerator<FileProof> {
-  const left = new Set(files)
+  const left = createFilesLeft(files)
   for (const entry of delivered) {
-    const candidates = candidatesFor(entry.name, [...left])
     let proof: FileProof | undefined
-    for (const candidate of candidates) {
+    for (const candidate of left.candidatesFor(entry.name)) {
       const tried = await proveFile(entry, candidate.path)
       proof ??= tried
       if (tried.outcome !== 'proven') continue
-      left.delete(candidate)
+      left.take(candidate)
       proof = tried
       break
     }
@@ -27,18 +26,46 @@ export async function* proveAll(
   }
 }
 
-/** Likeliest first: files of that very name, then files renamed by their folder, then by a folder that has another name now. */
-function candidatesFor(name: string, files: readonly FoundFile[]): readonly FoundFile[] {
-  const renamed = files.filter((file) => file.name !== name && name.endsWith(`_${file.name}`))
-  return [
-    ...files.filter((file) => file.name === name),
-    ...renamed.filter((file) => isNameOf(file, name)),
-    ...renamed.filter((file) => !isNameOf(file, name)),
-  ]
+interface FilesLeft {
+  /** Likeliest first: files of that very name, then files renamed by their folder, then by a folder that has another name now. */
+  candidatesFor(name: string): Iterable<FoundFile>
+  take(file: FoundFile): void
+}
+
+/** The files that have proven no entry yet. They are found by name, because a look at every file for every entry would take seconds. */
+function createFilesLeft(files: readonly FoundFile[]): FilesLeft {
+  const named = new Map<string, Set<FoundFile>>()
+  const renamed = new Map<string, Set<FoundFile>>()
+  for (const file of files) {
+    addTo(named, file.name, file)
+    for (const name of namesByFolder(file)) addTo(renamed, name, file)
+  }
+  return {
+    *candidatesFor(name) {
+      const byFolder = renamed.get(name) ?? NONE
+      yield* named.get(name) ?? NONE
+      yield* byFolder
+      for (let at = name.indexOf('_'); at >= 0; at = name.indexOf('_', at + 1)) {
+        for (const file of named.get(name.slice(at + 1)) ?? NONE) if (!byFolder.has(file)) yield file
+      }
+    },
+    take(file) {
+      named.get(file.name)?.delete(file)
+      for (const name of namesByFolder(file)) renamed.get(name)?.delete(file)
+    },
+  }
+}
+
+const NONE: ReadonlySet<FoundFile> = new Set()
+
+function addTo(index: Map<string, Set<FoundFile>>, name: string, file: FoundFile): void {
+  const known = index.get(name)
+  if (known === undefined) index.set(name, new Set([file]))
+  else known.add(file)
 }
 
 /** `field/cam1/a.mp4` is sent as `cam1_a.mp4`, or with more of its path in front. */
-function isNameOf({ path }: FoundFile, name: string): boolean {
+function namesByFolder({ path }: FoundFile): string[] {
   const steps = resolve(path).split(/[/\\]+/)
-  return steps.some((_, depth) => steps.slice(-depth - 1).join('_') === name)
+  return steps.slice(1).map((_, depth) => steps.slice(-depth - 2).join('_'))
 }
