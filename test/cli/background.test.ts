@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { lowerPriority } from '../../src/cli/low-priority.ts'
 import { engineChoices } from '../../src/cli/options/options.ts'
 import { uplinkFromOptions } from '../../src/cli/options/uplink-from-options.ts'
+import type { Interruption } from '../../src/cli/signals.ts'
 
 const system = vi.hoisted(() => ({ priority: 0, isForbidden: false, set: [] as [number, number][] }))
 
@@ -53,6 +54,7 @@ describe('lowerPriority', () => {
 
 describe('--background', () => {
   const env = { MOCAP_BASE_URL: 'https://service.example', MOCAP_API_KEY: 'key' }
+  const interruption = { signal: new AbortController().signal } as Interruption
 
   it('asks the engine to yield to everything else on the line', () => {
     expect(engineChoices({ background: true })).toMatchObject({ isBackground: true })
@@ -60,14 +62,14 @@ describe('--background', () => {
   })
 
   it('lowers the priority of the process', async () => {
-    const uplink = await uplinkFromOptions({ background: true }, env)
+    const uplink = await uplinkFromOptions({ background: true }, { env, interruption })
     await uplink.close()
 
     expect(system.set.length).toBeGreaterThan(0)
   })
 
   it('leaves it alone when it was not asked for', async () => {
-    const uplink = await uplinkFromOptions({}, env)
+    const uplink = await uplinkFromOptions({}, { env, interruption })
     await uplink.close()
 
     expect(system.set).toEqual([])

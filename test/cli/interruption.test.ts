@@ -1,11 +1,11 @@
 // Signals and a reader that goes away: what ends an upload, what does not, and what is said of it.
 
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { constants, existsSync } from 'node:fs'
+import { mkdir, open, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 
 import { startIndependentService } from '../helpers/independent-service.ts'
 import type { IndependentService } from '../helpers/independent-service.ts'
@@ -66,6 +66,22 @@ describe('a signal', () => {
     resume.process.kill('SIGINT')
 
     expect(await resume.ended).toMatchObject({ code: 130, stderr: 'Interrupted by SIGINT.\n' })
+  })
+
+  it('ends the wait for a key from a pipe into which nobody writes', async () => {
+    service = await startIndependentService()
+    const pipe = join(cli.folder, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    const upload = cli.start(['video', 'small.mp4', ...VIDEO, '--api-key-file', pipe], { MOCAP_BASE_URL: service.url })
+    onTestFinished(() => void upload.process.kill('SIGKILL'))
+    // It can be opened for writing without a wait as soon as there is a reader.
+    const opened = () => open(pipe, constants.O_WRONLY | constants.O_NONBLOCK)
+    const writer = await vi.waitFor(opened, { timeout: 30_000 })
+    onTestFinished(() => writer.close())
+
+    upload.process.kill('SIGINT')
+
+    expect(await upload.ended).toMatchObject({ code: 130, stderr: 'Interrupted by SIGINT.\n' })
   })
 
   it.each([

@@ -5,7 +5,7 @@ import { checkId } from '../../client/checks.ts'
 import type { RequestedAnalysis, WireObject } from '../../client/contract.ts'
 import type { CallOptions } from '../../client/operations.ts'
 import { isDraft, verdictOf } from '../../flows/polling.ts'
-import type { CommandContext } from '../command-context.ts'
+import { interruptible, type CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
 import { readObjectOption } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
@@ -24,7 +24,7 @@ export function addAnalysisRecordCommands(analysis: Command, context: CommandCon
   const list = analysis.command('list').description("list the analyses; prints the service's JSON")
   addServiceOptions(list).action(async (options: SharedOptions) => {
     const output = context.begin('analysis', options)
-    const uplink = await uplinkFromOptions(options, context.env)
+    const uplink = await uplinkFromOptions(options, context)
     if (options.dryRun === true) printCalls(output, 'analysis', ['GET /requested_analyses'])
     else {
       const calling = waitingCall(output, context.interruption)
@@ -49,7 +49,7 @@ export function addAnalysisRecordCommands(analysis: Command, context: CommandCon
     .argument('<id>')
     .requiredOption('--data <json>', 'the fields to change, as JSON or @FILE')
   addServiceOptions(update).action(async (id: string, options: UpdateOptions) => {
-    const data = await readObjectOption(options.data, '--data')
+    const data = await interruptible(readObjectOption(options.data, '--data'), context.interruption)
     return readRecord(context, options, {
       id,
       call: `PATCH /requested_analyses/${id}`,
@@ -80,7 +80,7 @@ interface RecordCall {
 async function readRecord(context: CommandContext, options: SharedOptions, what: RecordCall): Promise<void> {
   const output = context.begin('analysis', options)
   checkId(what.id, 'the analysis id')
-  const uplink = await uplinkFromOptions(options, context.env)
+  const uplink = await uplinkFromOptions(options, context)
   if (options.dryRun === true) printCalls(output, 'analysis', [what.call])
   else printRecord(output, await what.read(uplink.client, waitingCall(output, context.interruption)), what)
   context.exitWith(EXIT.done)

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { checkId, checkSegmentId, checkText } from '../../client/checks.ts'
 import { given } from '../../core/given.ts'
 import type { AnalysisInput, AnalysisOptions } from '../../flows/analysis.ts'
-import type { CommandContext } from '../command-context.ts'
+import { interruptible, type CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
 import { addBelow } from '../views/help-texts.ts'
 import { parseDuration } from '../options/option-values.ts'
@@ -80,7 +80,7 @@ function addCreate(analysis: Command, context: CommandContext): void {
       }),
       submit: false,
     }
-    const uplink = await uplinkFromOptions(options, context.env)
+    const uplink = await uplinkFromOptions(options, context)
     if (options.dryRun === true) {
       const submit = options.submit === true ? ['PATCH /requested_analyses/{id}/submit'] : []
       printCalls(output, 'analysis', ['POST /requested_analyses', ...submit])
@@ -127,7 +127,7 @@ async function watchOne(context: CommandContext, id: string, options: SharedOpti
   const output = context.begin('analysis', options)
   checkId(id, 'the analysis id')
   const wait = waitOptions(options)
-  const uplink = await uplinkFromOptions(options, context.env)
+  const uplink = await uplinkFromOptions(options, context)
   if (options.dryRun === true) {
     printCalls(output, 'analysis', [`GET /requested_analyses/${id}`])
     context.exitWith(EXIT.done)
@@ -142,19 +142,19 @@ async function requestOne(context: CommandContext, options: SegmentNames & WaitO
   const output = context.begin('analysis', options)
   checkText(options.name, '--name')
   const segment = (text: string | undefined, label: string) =>
-    text === undefined ? undefined : segmentFromOption(text, label)
+    text === undefined ? undefined : interruptible(segmentFromOption(text, label), context.interruption)
   const [comparison, population] = [
     await segment(options.comparison, '--comparison'),
     await segment(options.population, '--population'),
   ]
   const input: AnalysisInput = {
     name: options.name,
-    primary: await segmentFromOption(options.primary, '--primary'),
+    primary: await interruptible(segmentFromOption(options.primary, '--primary'), context.interruption),
     ...given({ comparison, population }),
     ...waitOptions(options),
   }
   checkAgreement(input)
-  const uplink = await uplinkFromOptions(options, context.env)
+  const uplink = await uplinkFromOptions(options, context)
   if (options.dryRun === true) {
     const made = [input.primary, comparison, population].filter((one) => one !== undefined && 'domHand' in one)
     printCalls(output, 'analysis', [

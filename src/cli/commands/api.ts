@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { invalid } from '../../core/errors.ts'
 import { given } from '../../core/given.ts'
-import type { CommandContext } from '../command-context.ts'
+import { interruptible, type CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
 import { readJsonOption } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
@@ -29,8 +29,11 @@ export function addApiCommand(program: Command, context: CommandContext): void {
     const verb = method.toUpperCase()
     if (!METHODS.includes(verb)) invalid(`The method is unknown: give one of ${METHODS.join(', ')}.`)
     if (!path.startsWith('/')) invalid('The path must begin with a slash, such as /movement_types.')
-    const data = options.data === undefined ? undefined : await readJsonOption(options.data, '--data')
-    const uplink = await uplinkFromOptions(options, context.env)
+    const data =
+      options.data === undefined
+        ? undefined
+        : await interruptible(readJsonOption(options.data, '--data'), context.interruption)
+    const uplink = await uplinkFromOptions(options, context)
     const { plainPath, query } = splitQuery(path)
     if (options.dryRun === true) {
       printCalls(output, 'api', [`${verb} ${plainPath}`])

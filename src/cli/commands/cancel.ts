@@ -43,7 +43,7 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
     const output = context.begin('cancel', options)
     const kept = keptSessions(options, context.env)
     const isKeeping = options.keepConfirmed === true
-    const uplink = await uplinkFromOptions(options, context.env, kept.journal)
+    const uplink = await uplinkFromOptions(options, context, kept.journal)
     const forget = forgetLine(key, options, context.env)
     const session = await readableSession(kept, key, () => sayHowToForget(output, key, options, context.env))
     const isMore = session.keepsConfirmed === true && !isKeeping

@@ -39,7 +39,7 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
   addTransferOptions(command).action(async (keys: string[], options: SharedOptions) => {
     const output = context.begin('resume', options)
     const kept = keptSessions(options, context.env)
-    const uplink = await uplinkFromOptions(options, context.env, kept.journal)
+    const uplink = await uplinkFromOptions(options, context, kept.journal)
     const all = await kept.summaries()
     const again = keys.length > 0 ? NONE : await givenAgain(all, kept.journal)
     for (const [key, later] of again) {

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { checkDomHand, checkId, checkText } from '../../client/checks.ts'
-import type { CommandContext } from '../command-context.ts'
+import { interruptible, type CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
 import { parseInteger, readObjectOption } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
@@ -51,7 +51,7 @@ async function createSegment(context: CommandContext, options: CreateOptions): P
       ? {}
       : { orgMovementIds: options.movement.map((id) => checkText(id, '--movement')) }),
   }
-  const uplink = await uplinkFromOptions(options, context.env)
+  const uplink = await uplinkFromOptions(options, context)
   if (options.dryRun === true) {
     printCalls(output, 'segment', ['POST /player_group_segments'])
   } else {
@@ -67,8 +67,8 @@ async function createSegment(context: CommandContext, options: CreateOptions): P
 async function updateSegment(context: CommandContext, text: string, options: UpdateOptions): Promise<void> {
   const output = context.begin('segment', options)
   const id = checkId(text, 'the segment id')
-  const data = await readObjectOption(options.data, '--data')
-  const uplink = await uplinkFromOptions(options, context.env)
+  const data = await interruptible(readObjectOption(options.data, '--data'), context.interruption)
+  const uplink = await uplinkFromOptions(options, context)
   if (options.dryRun === true) {
     printCalls(output, 'segment', [`PATCH /player_group_segments/${id}`])
   } else {

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import type { ApiKeyRecord, KeyRing } from '../../service/index.ts'
-import type { CommandContext } from '../command-context.ts'
+import { interruptible, type CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
 import { databaseUrlOf } from '../serve/database-url.ts'
 import { addBelow } from '../views/help-texts.ts'
@@ -65,7 +65,7 @@ export function addKeysCommand(serve: Command, context: CommandContext): void {
 
 async function withKeys(context: CommandContext, options: KeysOptions, work: Work): Promise<void> {
   const output = context.begin('serve', options)
-  const databaseUrl = await databaseUrlOf(options, context.env)
+  const databaseUrl = await interruptible(databaseUrlOf(options, context.env), context.interruption)
   if (databaseUrl === undefined && options.data === undefined)
     invalid('Say where the keys are kept: --data DIR, or --database-url-file FILE or DATABASE_URL.')
   const { openKeyRing } = await import('../../service/index.ts')

@@ -1,7 +1,7 @@
 // `mocap-uplink serve`: runs the service on this machine until it is stopped.
 
 import type { Command } from 'commander'
-import type { CommandContext } from '../command-context.ts'
+import { interruptible, type CommandContext } from '../command-context.ts'
 import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
 import { addBelow } from '../views/help-texts.ts'
 import { addJwtOptions } from '../serve/jwt-from-options.ts'
@@ -54,7 +54,7 @@ export function addServeCommand(program: Command, context: CommandContext): void
 
 async function serve(context: CommandContext, options: ServeOptions): Promise<void> {
   const output = context.begin('serve', options)
-  const settings = await serveSettings(options, context.env)
+  const settings = await interruptible(serveSettings(options, context.env), context.interruption)
   const { credentials, databaseUrl, s3 } = settings
   // Imported only here: uploads need none of the service's packages.
   const { startService } = await import('../../service/index.ts')

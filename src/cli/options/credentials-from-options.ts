@@ -2,7 +2,7 @@
 
 import type { Credentials } from '../../client/credentials.ts'
 import { invalid } from '../../core/errors.ts'
-import { readText } from './option-values.ts'
+import { isPipe, readText } from './option-values.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -40,10 +40,13 @@ export async function findCredentials(options: CredentialOptions, env: Environme
   return accessToken === undefined ? undefined : { accessToken }
 }
 
-/** The secret is read again when the service refuses it, so a key or token can be renewed during an upload by writing the file. */
-async function renewable(path: string, label: string): Promise<() => Promise<string>> {
-  await readSecret(path, label)
-  return () => readSecret(path, label)
+/**
+ * The secret is read again when the service refuses it, so a key or token can be renewed during an upload by writing the file. What a
+ * pipe held is gone once it was read.
+ */
+async function renewable(path: string, label: string): Promise<string | (() => Promise<string>)> {
+  const secret = await readSecret(path, label)
+  return (await isPipe(path)) ? secret : () => readSecret(path, label)
 }
 
 async function readSecret(path: string, label: string): Promise<string> {

@@ -1,7 +1,10 @@
 // What the text of an option means: numbers, durations, sizes, JSON. Each function throws ERR_UPLOAD_INVALID_ARGUMENT
 // that names the option.
 
-import { readFile } from 'node:fs/promises'
+import { constants, openSync } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
+import { Socket } from 'node:net'
+import { text as wholeText } from 'node:stream/consumers'
 import { fileProblem } from '../../adapters/node/file-problem.ts'
 import { show } from '../../client/checks.ts'
 import { isWireObject, type WireObject } from '../../client/contract/fields.ts'
@@ -61,8 +64,18 @@ export async function readObjectOption(text: string, label: string): Promise<Wir
 /** Reads a small text file that an option names. Drops the byte order mark that Windows editors put first, which nobody sees. */
 export async function readText(path: string, label: string): Promise<string> {
   try {
-    return (await readFile(path, 'utf8')).replace(/^\ufeff/, '')
+    return ((await isPipe(path)) ? await readPipe(path) : await readFile(path, 'utf8')).replace(/^\ufeff/, '')
   } catch (error) {
     return invalid(`${label}: ${fileProblem(error, path, 'read').message}`)
   }
+}
+
+/** Whether the path is a pipe, such as that of `<(pass show key)`. It can be read once. */
+export async function isPipe(path: string): Promise<boolean> {
+  return (await stat(path)).isFIFO()
+}
+
+/** Waits until somebody has written to the pipe and closed it. A plain read would hold a thread, and the end of the process with it. */
+function readPipe(path: string): Promise<string> {
+  return wholeText(new Socket({ fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), writable: false }))
 }

@@ -3,7 +3,8 @@
 import { invalid } from '../../core/errors.ts'
 import type { Journal } from '../../core/ports.ts'
 import type { Uplink } from '../../uplink.ts'
-import { findCredentials, type Environment } from './credentials-from-options.ts'
+import { interruptible, type CommandContext } from '../command-context.ts'
+import { findCredentials } from './credentials-from-options.ts'
 import { readText } from './option-values.ts'
 import { lowerPriority } from '../low-priority.ts'
 import { checkReceiptPath } from '../receipt-file.ts'
@@ -16,12 +17,16 @@ export const NOWHERE = 'https://dry-run.invalid'
  * Rejects with ERR_UPLOAD_INVALID_ARGUMENT, ERR_UPLOAD_INSECURE_URL, or ERR_UPLOAD_SOURCE_READ for a file that an option names.
  * A dry run needs neither base URL nor credentials.
  */
-export async function uplinkFromOptions(options: SharedOptions, env: Environment, journal?: Journal): Promise<Uplink> {
+export async function uplinkFromOptions(
+  options: SharedOptions,
+  { env, interruption }: Pick<CommandContext, 'env' | 'interruption'>,
+  journal?: Journal,
+): Promise<Uplink> {
   const isDryRun = options.dryRun === true
   const choices = engineChoices(options)
   if (options.receipt !== undefined) await checkReceiptPath(options.receipt, '--receipt')
   if (options.background === true) await lowerPriority()
-  const found = await findCredentials(options, env)
+  const found = await interruptible(findCredentials(options, env), interruption)
   const baseUrl = (options.baseUrl ?? env['MOCAP_BASE_URL'])?.trim() || (isDryRun ? NOWHERE : undefined)
   if (baseUrl === undefined) {
     return invalid("The service's address is missing: give --base-url or set MOCAP_BASE_URL.")
@@ -32,7 +37,8 @@ export async function uplinkFromOptions(options: SharedOptions, env: Environment
       'There is no credential: set MOCAP_API_KEY or MOCAP_ACCESS_TOKEN, or name a file with --api-key-file.',
     )
   }
-  const caPem = options.caFile === undefined ? undefined : await readCertificates(options.caFile)
+  const caPem =
+    options.caFile === undefined ? undefined : await interruptible(readCertificates(options.caFile), interruption)
   // Imported only here: the engine takes half of the start-up time, and help, mistakes and listings do not need it.
   const { createUplink } = await import('../../node.ts')
   return createUplink({

@@ -1,5 +1,6 @@
 // Credentials from files: whoever renews one while a night's upload runs just writes the file.
 
+import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -43,4 +44,13 @@ it('takes a file as editors of Windows write it', async () => {
   const { apiKey } = (await findCredentials({ apiKeyFile: path }, {})) as { apiKey: () => Promise<string> }
 
   expect(await apiKey()).toBe('the key')
+})
+
+it('takes what a pipe holds, which can be read only once, and asks no more', async () => {
+  const path = join(folder, 'pipe')
+  execFileSync('mkfifo', [path])
+
+  const [found] = await Promise.all([findCredentials({ apiKeyFile: path }, {}), writeFile(path, 'the key\n')])
+
+  expect(found).toEqual({ apiKey: 'the key' })
 })
