@@ -114,7 +114,7 @@ function statusOf(item: Item, shown: ShownState, { words, remainingMs }: Look): 
   return [
     shown === 'uploading' ? words.percent(shareOf(item)) : words[shown],
     isMoving && words.rate(rate),
-    isMoving && leftMs !== undefined && words.remaining(words.duration(leftMs)),
+    isMoving && !!leftMs && words.remaining(words.duration(leftMs)),
     isOnItsWay(item) && retries > 0 && words.retries(retries),
   ]
 }

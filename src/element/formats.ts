@@ -11,7 +11,7 @@ export interface Formats {
   /** A kilobyte is 1000 bytes, as phones and file managers count. */
   bytes(value: number): string
   rate(bytesPerSecond: number): string
-  /** Rounded up so that it does not flicker: to 5 s below a minute, to minutes above. */
+  /** To the nearest minute, and to the nearest 5 s below one. Never less than 5 s, and never more for a shorter time. */
   duration(ms: number): string
   /** Takes a share between 0 and 1, and rounds it down. */
   percent(share: number): string
@@ -23,8 +23,6 @@ export interface Formats {
 
 /** The prefixes of units of bytes. Each unit is a thousand times the one before. */
 const PREFIXES = ['', 'kilo', 'mega', 'giga', 'tera']
-const SECOND_MS = 1_000
-const MINUTE_MS = 60 * SECOND_MS
 
 /** `language` is a BCP 47 tag. If it is undefined or Intl refuses it, the browser's own language is used. */
 export function createFormats(language: string | undefined): Formats {
@@ -58,8 +56,9 @@ export function createFormats(language: string | undefined): Formats {
     bytes: (value) => scaled(value, ''),
     rate: (bytesPerSecond) => scaled(bytesPerSecond, '-per-second'),
     duration(ms) {
-      if (ms <= MINUTE_MS - 5 * SECOND_MS) return inUnit(Math.max(5, Math.ceil(ms / (5 * SECOND_MS)) * 5), 'second')
-      const minutes = Math.ceil(ms / MINUTE_MS)
+      const seconds = Math.max(5, Math.round(ms / 5_000) * 5)
+      if (seconds < 60) return inUnit(seconds, 'second')
+      const minutes = Math.round(ms / 60_000)
       if (minutes < 60) return inUnit(minutes, 'minute')
       const hours = Math.floor(minutes / 60)
       const rest = minutes % 60

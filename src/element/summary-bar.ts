@@ -113,7 +113,7 @@ function headingOf(words: Words, { phase, totals, outage, readyCount }: SummaryS
   }
 }
 
-/** `hasLost`: bytes that were on their way were lost when the upload stopped. */
+/** `hasLost`: bytes that were on their way were lost when the upload stopped. Once everything is sent, nobody knows how long the answers take. */
 function factsOf(words: Words, { phase, totals, retryable }: SummaryState, hasLost: boolean): (string | false)[] {
   const { sentBytes, totalBytes, bytesPerSecond, remainingMs } = totals
   const { filesTotal, filesConfirmed, filesFailed } = totals
@@ -129,6 +129,6 @@ function factsOf(words: Words, { phase, totals, retryable }: SummaryState, hasLo
     isOver && retryable.some((item) => item.sentBytes > 0) && words.goesOn,
     hasLost && words.sentAgain,
     isMoving && words.rate(bytesPerSecond),
-    isMoving && remainingMs !== undefined && words.remaining(words.duration(remainingMs)),
+    isMoving && !!remainingMs && words.remaining(words.duration(remainingMs)),
   ]
 }

@@ -25,6 +25,27 @@ describe.skipIf(chromiumPath === undefined)('the look of the element in Chromium
       .toEqual([true, 1])
   })
 
+  test('says how long is left while bytes are left to send, and not while only answers are awaited', async () => {
+    const page = await openPage()
+    await startTwo(page, 1000)
+    const facts = page.locator('mocap-uploader [part~=summary-facts]')
+    const isAt = (sentBytes: number, remainingMs: number) =>
+      page.evaluate(
+        ([sent, left]) => {
+          Object.assign(globalThis.scripted.line, { bytesPerSecond: 100, remainingMs: left })
+          globalThis.scripted.change(0, { state: 'uploading', sentBytes: sent! })
+          globalThis.scripted.change(1, { state: 'uploading', sentBytes: sent! })
+        },
+        [sentBytes, remainingMs],
+      )
+    await isAt(500, 10_000)
+    await facts.getByText('10 sec left').waitFor()
+    await isAt(1000, 0)
+    await facts.getByText('2 kB of 2 kB').waitFor()
+
+    expect(await facts.locator('span').allTextContents()).toEqual(['2 kB of 2 kB', '100 bytes per second'])
+  })
+
   test('shows every letter of what is known on a phone whose text is twice as large', async () => {
     const page = await openPage({ viewport: { width: 320, height: 740 } })
     await page.evaluate(() => (document.documentElement.style.fontSize = '32px'))

@@ -42,6 +42,13 @@ describe('the live view', () => {
     ])
   })
 
+  it('says no time left while only answers are awaited', () => {
+    const progress = { ...picture().progress, sentBytes: 30 * MIB, remainingMs: 0 }
+    expect(progressLines(picture({ progress })).at(-1)).toBe(
+      '30 % confirmed · 2 MiB/s · 1 of 3 files · 30 MiB of 30 MiB sent',
+    )
+  })
+
   it('leaves out what does not fit a narrow terminal', () => {
     expect(progressLines(picture({ columns: 40, rows: 20 }))).toEqual([
       '  swing-01.mp4                     50 %',

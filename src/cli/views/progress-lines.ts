@@ -62,7 +62,8 @@ function wholeLine({ state, progress, retries = 0, outage }: ProgressPicture, co
     ...(state === 'uploading' ? [] : [state === 'waiting' && outage !== undefined ? waitingWords(outage) : state]),
     `${percentOf(confirmedBytes, totalBytes)} % confirmed`,
     ...(bytesPerSecond > 0 && state === 'uploading' ? [formatRate(bytesPerSecond)] : []),
-    ...(remainingMs === undefined || state !== 'uploading' ? [] : [`${formatTime(remainingMs)} left`]),
+    // Once everything is sent, nobody knows how long the answers take.
+    ...(remainingMs && state === 'uploading' ? [`${formatTime(remainingMs)} left`] : []),
     ...(filesFailed > 0 ? [`${filesFailed} failed`] : []),
     `${filesConfirmed} of ${countOf(filesTotal, 'file')}`,
     ...(retries > 0 ? [retries === 1 ? '1 retry' : `${retries} retries`] : []),

@@ -10,16 +10,22 @@ type Handlers = { [Name in keyof UploadEvents]?: ((event: UploadEvents[Name]) =>
 function scriptedUplink(): {
   readonly uplink: BrowserUplink
   readonly files: UploadFileStatus[]
+  /** What its progress says of the line. */
+  readonly line: { bytesPerSecond: number; remainingMs: number | undefined }
   change(fileIndex: number, to: Partial<UploadFileStatus>): void
 } {
   const files: UploadFileStatus[] = []
   const handlers: Handlers = {}
+  const line: { bytesPerSecond: number; remainingMs: number | undefined } = {
+    bytesPerSecond: 0,
+    remainingMs: undefined,
+  }
   const sum = (field: 'sentBytes' | 'confirmedBytes' | 'bytes'): number =>
     files.reduce((total, file) => total + file[field], 0)
   const countOf = (state: UploadFileStatus['state']): number => files.filter((file) => file.state === state).length
   const progress = (): UploadProgress => ({
     ...{ sentBytes: sum('sentBytes'), confirmedBytes: sum('confirmedBytes'), totalBytes: sum('bytes') },
-    ...{ bytesPerSecond: 0, remainingMs: undefined, filesTotal: files.length },
+    ...{ ...line, filesTotal: files.length },
     ...{ filesConfirmed: countOf('confirmed'), filesFailed: countOf('failed') },
   })
   const upload = {
@@ -56,7 +62,7 @@ function scriptedUplink(): {
       return upload as unknown as Upload
     },
   } as unknown as BrowserUplink
-  return { uplink, files, change }
+  return { uplink, files, line, change }
 }
 
 const elementRig = { scriptedUplink }
