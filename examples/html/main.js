@@ -16,6 +16,8 @@ form.addEventListener('submit', (event) => {
   uploader.credentials = { apiKey: fields.get('key').trim() }
   uploader.hidden = false
   form.remove()
+  // With the form goes the focus, which would fall to the top of the page.
+  uploader.focus()
 })
 
 uploader.addEventListener('mocap-upload-done', ({ detail: { status, files } }) => {

@@ -127,6 +127,11 @@ export class MocapUploaderElement extends Base {
     return this.#view.list.totals()
   }
 
+  /** Moves the focus to the button that chooses files. */
+  override focus(): void {
+    this.#view.focus()
+  }
+
   /** Adds files as if they had been dropped: each is refused, matched to an unfinished upload, or put on the list. */
   addFiles(files: Iterable<File>): void {
     this.#view.add([...files].map((file) => ({ file, path: file.webkitRelativePath || file.name })))

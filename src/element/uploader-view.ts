@@ -30,6 +30,8 @@ export interface UploaderView extends SummaryActions {
   readonly elements: readonly HTMLElement[]
   /** `again`: rows, each with the file of `files` that takes its place. */
   add(files: readonly ChosenFile[], again?: ChosenAgain): void
+  /** Moves the focus to where files come in. */
+  focus(): void
   /** Looks for unfinished uploads of an earlier life of the page. */
   lookForOffers(): Promise<void>
   /** Draws everything anew, after texts, attributes or input have changed. */
@@ -122,6 +124,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       const { uplink, flow } = setting()
       await offers.look(uplink, flow, keysInUse)
     },
+    focus: toZone,
     redraw: () => drawing.ask(),
   }
   const summary = createSummaryBar(view)

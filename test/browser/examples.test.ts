@@ -47,6 +47,15 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
     await page.fill('[name=key]', API_KEY)
     await page.click('button:has-text("Connect")')
   }
+  /** The accessible text of what has the focus, also within an element's shadow root. */
+  function focused(page: Page): Promise<string | undefined> {
+    return page.evaluate(() => {
+      const inPage = document.activeElement
+      const inner = inPage?.shadowRoot?.activeElement ?? inPage
+      const label = inner instanceof HTMLInputElement ? inner.labels?.[0] : inner
+      return label === document.body ? undefined : label?.textContent.trim()
+    })
+  }
   /** Lets files fall on an element, as from a folder of the desktop. */
   async function drop(page: Page, onto: string): Promise<void> {
     const dropped = [...clips].map(([name, { length }]) => ({ name, length }))
@@ -84,6 +93,18 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
 
       expect(await storedSizes()).toEqual(sizes)
     })
+
+    test('moves the focus to the element that takes the place of the form', async () => {
+      const page = await open(example)
+      await expect.poll(() => focused(page)).toBe('Choose files')
+    })
+
+    test('fits a phone whose text is twice as large', async () => {
+      const page = await openPage(browser, example.url)
+      await page.setViewportSize({ width: 320, height: 700 })
+      await page.evaluate(() => (document.documentElement.style.fontSize = '200%'))
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320)
+    })
   })
 
   describe('react-vite', () => {
@@ -120,6 +141,35 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       expect(await page.textContent('[role=status]')).not.toContain('verified')
     })
 
+    test('keeps the focus where the next thing is to be done', async () => {
+      const page = await open(example)
+      await expect.poll(() => focused(page)).toBe('pick them')
+      await page.setInputFiles('input[type=file]', paths())
+      await page.route(PARTS, () => undefined)
+      await page.focus('button:has-text("Upload 2 clips")')
+      await page.keyboard.press('Enter')
+      await page.waitForSelector('[role=status]:has-text("uploading:")')
+      expect(await focused(page)).toBe('Upload 2 clips')
+      await page.focus('button:has-text("Stop")')
+      await page.keyboard.press('Enter')
+      await page.locator('button:has-text("Stop")[aria-disabled=true]').waitFor()
+      expect(await focused(page)).toBe('Stop')
+    })
+
+    test('fits a phone, however long a name is and however large the text', async () => {
+      const page = await open(example)
+      await page.setViewportSize({ width: 320, height: 700 })
+      await page.evaluate(() => (document.documentElement.style.fontSize = '200%'))
+      const name = `${'swing_of_the_night_'.repeat(10)}.mp4`
+      await page.setInputFiles('input[type=file]', { name, mimeType: 'video/mp4', buffer: Buffer.alloc(1000) })
+      const width = () => page.evaluate(() => document.documentElement.scrollWidth)
+      await page.waitForSelector('li')
+      expect(await width()).toBe(320)
+      await page.click('button:has-text("Upload 1 clip")')
+      await page.waitForSelector('li[data-state=confirmed]')
+      expect(await width()).toBe(320)
+    })
+
     test('pauses with nothing in flight, and goes on', async () => {
       const page = await open(example)
       await page.setInputFiles('input[type=file]', paths())
@@ -135,6 +185,9 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       await page.waitForSelector('[role=status]:has-text("confirmed: 2 of 2 confirmed")')
     })
 
+    const earlier = (page: Page) =>
+      page.getByRole('group', { name: 'An earlier upload, 1 of 2 confirmed' }).locator('input')
+
     test('goes on after a reload with what is not confirmed, when its clips are picked again', async () => {
       const page = await open(example)
       await page.setInputFiles('input[type=file]', paths())
@@ -146,16 +199,16 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       await page.unroute(isLate)
       await connect(page)
       await page.setViewportSize({ width: 360, height: 700 })
-      await page.getByLabel('An earlier upload is not finished, 1 of 2 confirmed').waitFor()
+      await earlier(page).waitFor()
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360)
-      await page.getByLabel('An earlier upload is not finished, 1 of 2 confirmed').setInputFiles(paths().slice(1))
+      await earlier(page).setInputFiles(paths().slice(1))
       await page.getByRole('alert').getByText('swing-01.mp4').waitFor()
       expect(await violations(page)).toEqual([])
 
-      await page.getByLabel('An earlier upload is not finished, 1 of 2 confirmed').setInputFiles(paths())
+      await earlier(page).setInputFiles(paths())
 
       await page.waitForSelector('[role=status]:has-text("confirmed: 2 of 2 confirmed")')
-      expect(await page.getByLabel('An earlier upload').count()).toBe(0)
+      expect(await page.getByRole('group', { name: 'An earlier upload' }).count()).toBe(0)
       expect(await storedSizes()).toEqual(sizes)
     })
 
@@ -246,6 +299,13 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       /^color-contrast: (<button [^>]*uppy-Dashboard-browse|<p role="alert">Failed to upload )/.test(violation)
     const upload = (page: Page) => page.click('.uppy-StatusBar-actionBtn--upload')
     const status = (page: Page, words: string) => page.waitForSelector(`.uppy-StatusBar:has-text("${words}")`)
+
+    test('moves the focus to the dashboard that takes the place of the form', async () => {
+      const page = await open(example)
+      await page.locator('#dashboard button').first().waitFor()
+      await expect.poll(() => focused(page)).toMatch(/\S/)
+      expect(await page.evaluate(() => document.activeElement?.closest('#dashboard') !== null)).toBe(true)
+    })
 
     test('uploads through the dashboard, in one session of the service', async () => {
       const page = await open(example)

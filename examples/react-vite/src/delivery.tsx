@@ -2,7 +2,8 @@
 
 import { blobSource, type BrowserUplink } from 'mocap-uplink/browser'
 import { useUpload, type UploadView } from 'mocap-uplink/react'
-import { useState, type DragEvent } from 'react'
+import { useEffect, useRef, useState, type DragEvent } from 'react'
+import { Action } from './action.tsx'
 import { Earlier } from './earlier.tsx'
 import { FileRow } from './file-row.tsx'
 
@@ -10,6 +11,10 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
   const [clips, setClips] = useState<readonly File[]>([])
   const [refused, setRefused] = useState<readonly string[]>([])
   const { state, isActive, progress, files, waiting, report, error, start, pause, resume, discard, reset } = useUpload()
+  // What had the focus may be gone: the form before this, an earlier upload that was discarded or picked.
+  const picker = useRef<HTMLInputElement>(null)
+  const toPicker = (): void => picker.current?.focus()
+  useEffect(toPicker, [])
 
   function add(added: Iterable<File> | null): void {
     if (isActive || added === null) return
@@ -25,6 +30,10 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
     event.preventDefault()
     add(event.dataTransfer.files)
   }
+  function goOn(key: string, picked: readonly File[]): void {
+    start(() => uplink.resume(key, { files: picked }))
+    toPicker()
+  }
   function deliver(): void {
     start(() =>
       uplink.uploadVideos({
@@ -39,7 +48,6 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
   }
 
   const isPaused = state === 'paused' || state === 'pausing'
-  const minutes = progress.remainingMs === undefined ? undefined : Math.ceil(progress.remainingMs / 60_000)
   const verified = report?.files.every((file) => file.verified) ? ', verified' : ''
   const howFar = (confirmed: number): string =>
     progress.filesTotal === 0
@@ -50,31 +58,32 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
   const atQuarters = progress.filesConfirmed - (progress.filesConfirmed % quarter)
   return (
     <section onDragOver={(event) => event.preventDefault()} onDrop={drop}>
-      {!isActive && <Earlier uplink={uplink} onPicked={(key, files) => start(() => uplink.resume(key, { files }))} />}
+      {!isActive && <Earlier uplink={uplink} onPicked={goOn} onGone={toPicker} />}
       <p className="drop">
         Drop clips here, or{' '}
         <label>
-          pick them <input type="file" multiple accept=".mp4,.mov" onChange={(event) => add(event.target.files)} />
+          pick them{' '}
+          <input ref={picker} type="file" multiple accept=".mp4,.mov" onChange={(event) => add(event.target.files)} />
         </label>
       </p>
       {refused.length > 0 && (
         <p role="alert">Not added, because only MP4 and MOV that are not empty are taken: {refused.join(', ')}</p>
       )}
       <p>
-        <button disabled={isActive || clips.length === 0 || report?.status === 'confirmed'} onClick={deliver}>
+        <Action isOff={isActive || clips.length === 0 || report?.status === 'confirmed'} onClick={deliver}>
           Upload {clips.length > 0 && clips.length} {clips.length === 1 ? 'clip' : 'clips'}
-        </button>
-        <button disabled={!isActive} onClick={isPaused ? resume : pause}>
+        </Action>
+        <Action isOff={!isActive} onClick={isPaused ? resume : pause}>
           {isPaused ? 'Go on' : 'Pause'}
-        </button>
-        <button disabled={!isActive} onClick={discard}>
-          Stop{progress.filesConfirmed > 0 && `, and keep what is confirmed`}
-        </button>
+        </Action>
+        <Action isOff={!isActive} onClick={discard}>
+          Stop{progress.filesConfirmed > 0 && ` and keep ${String(progress.filesConfirmed)}`}
+        </Action>
       </p>
       <progress aria-label="All clips" max={Math.max(1, progress.totalBytes)} value={progress.sentBytes} />
       <p>
         {howFar(progress.filesConfirmed)}
-        {state === 'uploading' && minutes !== undefined && `, ${minutes} min left`}
+        {state === 'uploading' && timeWords(progress.remainingMs)}
         {waiting && `, ${outageWords(waiting)}`}
       </p>
       <p role="status" className="said">
@@ -84,10 +93,21 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
       <ul>
         {files.length > 0
           ? files.map((file) => <FileRow key={file.fileIndex} file={file} isPaused={isPaused} />)
-          : clips.map((clip) => <li key={clip.name}>{clip.name}</li>)}
+          : clips.map(({ name }) => (
+              <li key={name}>
+                <bdi>{name}</bdi>
+              </li>
+            ))}
       </ul>
     </section>
   )
+}
+
+/** Nothing while no rate is known, or while only answers are awaited. */
+function timeWords(remainingMs: number | undefined): string {
+  if (!remainingMs) return ''
+  const minutes = Math.round(remainingMs / 60_000)
+  return `, ${minutes === 0 ? 'less than a minute' : `${String(minutes)} min`} left`
 }
 
 function outageWords({ who, status, sinceMs, untilMs }: NonNullable<UploadView['waiting']>): string {

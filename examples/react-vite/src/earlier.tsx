@@ -9,9 +9,11 @@ type Session = Awaited<ReturnType<BrowserUplink['sessions']>>[number]
 interface EarlierProps {
   readonly uplink: BrowserUplink
   readonly onPicked: (key: string, clips: readonly File[]) => void
+  /** One that was discarded is gone, and with it the button that had the focus. */
+  readonly onGone: () => void
 }
 
-export function Earlier({ uplink, onPicked }: EarlierProps) {
+export function Earlier({ uplink, onPicked, onGone }: EarlierProps) {
   const [left, setLeft] = useState<readonly Session[]>([])
   useEffect(() => {
     let isShown = true
@@ -30,12 +32,15 @@ export function Earlier({ uplink, onPicked }: EarlierProps) {
     if (!confirm(`Give this upload up? ${kept}`)) return
     await uplink.discardSession(key)
     setLeft((shown) => shown.filter((session) => session.key !== key))
+    onGone()
   }
   return left.map((session) => (
-    <p key={session.key} className="earlier">
+    <fieldset key={session.key} className="earlier">
+      <legend>
+        An earlier upload, {session.filesConfirmed} of {session.filesTotal} confirmed
+      </legend>
       <label>
-        An earlier upload is not finished, {session.filesConfirmed} of {session.filesTotal} confirmed. To go on, pick
-        its clips again{' '}
+        To go on, pick its clips again{' '}
         <input
           type="file"
           multiple
@@ -44,7 +49,7 @@ export function Earlier({ uplink, onPicked }: EarlierProps) {
         />
       </label>
       <button onClick={() => void discard(session)}>Discard</button>
-    </p>
+    </fieldset>
   ))
 }
 

@@ -14,7 +14,7 @@ export const FileRow = memo(function FileRow({ file, isPaused }: FileRowProps) {
   const words = isPaused && isLeft ? 'paused' : file.state
   return (
     <li data-state={file.state}>
-      {file.name} <progress aria-label={file.name} max={Math.max(1, file.bytes)} value={file.sentBytes} />{' '}
+      <bdi>{file.name}</bdi> <progress aria-label={file.name} max={Math.max(1, file.bytes)} value={file.sentBytes} />{' '}
       {words === 'pending' ? 'waiting' : words}
       {file.error && `: ${file.error.message}`}
     </li>

@@ -17,6 +17,8 @@ form?.addEventListener('submit', (event) => {
   try {
     openDashboard(String(fields.get('service')).trim(), String(fields.get('key')).trim())
     form.remove()
+    // With the form goes the focus, which would fall to the top of the page.
+    document.querySelector<HTMLElement>('#dashboard button')?.focus()
   } catch (error) {
     document.querySelector('#problem')?.replaceChildren(String(error))
   }
