@@ -13,12 +13,13 @@ import type { LettingGo, Upload, UploadFile } from './upload.ts'
 import type { FlowContext } from './videos.ts'
 
 interface CapturesBase extends LettingGo {
-  /** The files, in the order in which the movements were captured. */
+  /** The files, at least one, in the order in which the movements were captured. Each name is a base name without a path. */
   readonly files: readonly UploadFile[]
+  /** The service's number of the capture system: an integer of 0 or more. */
   readonly mocapTypeId: number
   /** What the files are. Default: judged by their names; .mov and .mp4 are video, and with neither the kind is tracking. */
   readonly kind?: CaptureKind
-  /** Frames a second. Required for video. */
+  /** Frames a second of all files: a number above 0. Required for video, unless each file has its own; those must be equal. */
   readonly frameRate?: number
   /** Sends names that the session already has. Default false: such a name is an error. */
   readonly reprocess?: boolean
@@ -33,11 +34,15 @@ export type CapturesInput = CapturesBase &
   (
     | {
         readonly sessionId?: undefined
+        /** The service's id of the organisation. Not blank. */
         readonly orgId: string
+        /** The service's number of the kind of session: an integer of 0 or more. */
         readonly sessionTypeId: number
+        /** The day of capture (not of the upload), YYYY-MM-DD. */
         readonly sessionDate: string
       }
     | {
+        /** The id of the existing session, as the service issued it. The other fields are not sent then. */
         readonly sessionId: string | number
         readonly orgId?: string
         readonly sessionTypeId?: number

@@ -44,10 +44,11 @@ export interface UploadProgress {
   readonly sentBytes: number
   /** Bytes with a receipt; falls only with `session.replaced`. */
   readonly confirmedBytes: number
+  /** Total size of all files. */
   readonly totalBytes: number
-  /** Smoothed over some seconds; 0 until known. */
+  /** Bytes handed to the network in a second, smoothed over some seconds; 0 until known. */
   readonly bytesPerSecond: number
-  /** Undefined until a rate is known. */
+  /** Time until everything is sent at this rate, ms; 0 once it is, while answers may still be awaited. Undefined until a rate is known. */
   readonly remainingMs: number | undefined
   readonly filesConfirmed: number
   readonly filesFailed: number
@@ -159,8 +160,12 @@ export interface Upload extends Events<UploadEvents> {
    * go by `Uplink.close` or its signal. If you never read it, that causes no unhandled rejection.
    */
   done(): Promise<UploadReport>
-  /** Ends the attempts under way and frees their sockets and slots. The session stays. */
+  /**
+   * Ends the attempts under way and frees their sockets and slots. The session stays. Returns at once: the state is `pausing` until
+   * the attempts have ended, then `paused`. Bytes of parts that were on their way are sent again. Does nothing once the upload is over.
+   */
   pause(): void
+  /** Continues after `pause`. Does nothing if the upload is not paused; to go on with one that is over, call `Uplink.resume(key)`. */
   resume(): void
   /**
    * Gives up the whole upload, confirmed files included, and tells the service where it has a call for that. Captures have none and

@@ -14,14 +14,19 @@ import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
 import { startUpload } from './upload-session.ts'
 import type { LettingGo, Upload, UploadFile } from './upload.ts'
 
+/** A session of single-camera clips. A value that is missing or wrong is an ERR_UPLOAD_INVALID_ARGUMENT before anything is sent. */
 export interface VideosInput extends LettingGo {
+  /** The clips, at least one. Each name is a base name without a path. */
   readonly files: readonly UploadFile[]
+  /** The service's number of the movement: an integer of 0 or more. */
   readonly movementTypeId: number
+  /** The service's id of the player. Not blank. */
   readonly playerId: string
   /** The day of capture (not of the upload), YYYY-MM-DD. */
   readonly sessionDate: string
+  /** The service's number of the kind of session: an integer of 0 or more. */
   readonly sessionTypeId: number
-  /** Frames a second of every file that names none itself. Default: not sent. */
+  /** Frames a second of every file that names none itself: a number above 0. Default: not sent. */
   readonly frameRate?: number
   /** Bytes of a part. Default: the Uplink's. */
   readonly partSizeBytes?: number
