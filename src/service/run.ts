@@ -8,6 +8,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { ServiceContext } from './context.ts'
 import type { CheckedFaultPlan } from './faults/fault-plan.ts'
 import { createMetrics, listenForScrapes, type Metrics } from './http/metrics.ts'
+import { checkPort } from './http/port-check.ts'
 import { createServer } from './http/server.ts'
 import { stopServer } from './http/stopping.ts'
 import { openContext, type Undo } from './open-context.ts'
@@ -36,6 +37,8 @@ export interface RunningService {
 
 /** Starts everything, with the faults of a plan if there is one. If a step fails, what was opened before is closed again. */
 export async function runService(settings: ServiceSettings, plan?: CheckedFaultPlan): Promise<RunningService> {
+  await checkPort(settings.port, settings.host)
+  if (settings.metricsPort !== undefined) await checkPort(settings.metricsPort, settings.metricsHost)
   const undo: Undo = []
   const takeApart = async () => {
     const failures: unknown[] = []

@@ -234,13 +234,17 @@ it.skipIf(process.platform !== 'linux').each([
   expect(stderr).toMatch(words)
 })
 
-it('serve at a port that another program has says so, and what to give', async () => {
-  const port = new URL(service.url).port
+it.each(['--port', '--metrics-port'])(
+  'serve at a %s that another program has says so, and what to give',
+  async (flag) => {
+    const port = new URL(service.url).port
+    const ports = flag === '--port' ? [flag, port] : ['--port', '0', flag, port]
 
-  const { code, stderr } = await cli.run(['serve', '--port', port, '--quiet'], { MOCAP_API_KEY: 'key-of-the-test' })
+    const { code, stderr } = await cli.run(['serve', ...ports, '--quiet'], { MOCAP_API_KEY: 'key-of-the-test' })
 
-  expect(code).toBe(2)
-  expect(stderr).toBe(
-    `error: Port ${port} of 127.0.0.1 is taken: end the program that has it, or give another --port. (ERR_UPLOAD_INVALID_ARGUMENT)\n`,
-  )
-})
+    expect(code).toBe(2)
+    expect(stderr).toBe(
+      `error: Port ${port} of 127.0.0.1 is taken: end the program that has it, or give another ${flag}. (ERR_UPLOAD_INVALID_ARGUMENT)\n`,
+    )
+  },
+)

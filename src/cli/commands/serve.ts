@@ -99,12 +99,14 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
 }
 
 /** Throws wrong use if the system refuses that host or port. Throws any other error as it is. */
-function explain(error: unknown, { host, port }: ServeOptions): never {
+function explain(error: unknown, { host, metricsPort }: ServeOptions): never {
+  const { port, address } = error as { readonly port?: number; readonly address?: string }
+  const flag = port !== undefined && port === Number(metricsPort) ? '--metrics-port' : '--port'
   switch (errorCode(error)) {
     case 'EADDRINUSE':
-      return invalid(`Port ${port} of ${host} is taken: end the program that has it, or give another --port.`)
+      return invalid(`Port ${port} of ${address} is taken: end the program that has it, or give another ${flag}.`)
     case 'EACCES':
-      return invalid(`This user may not listen on port ${port}: give another --port.`)
+      return invalid(`This user may not listen on port ${port}: give another ${flag}.`)
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return invalid(`This machine has no address ${host}: give another --host.`)

@@ -167,10 +167,12 @@ describe('startService', () => {
     await expect(startService(options)).rejects.toThrow(`startService: ${name} must`)
   })
 
-  it('rejects when the port is taken, and leaves nothing open', async () => {
-    await expect(startService({ port: service.port, dataDir: otherDataDir })).rejects.toThrow('EADDRINUSE')
+  it.each(['port', 'metricsPort'])('rejects when the %s is taken, before it makes anything on disk', async (name) => {
+    const dataDir = join(otherDataDir, 'new')
 
-    expect(await readdir(join(otherDataDir, 'lock'))).toEqual([])
+    await expect(startService({ port: 0, [name]: service.port, dataDir })).rejects.toThrow('EADDRINUSE')
+
+    expect(await readdir(otherDataDir)).not.toContain('new')
   })
 
   it('names the command to run when packages are missing', async () => {
