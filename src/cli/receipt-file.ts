@@ -31,6 +31,11 @@ export async function checkReceiptPath(path: string, label: string): Promise<voi
   invalid(`${label}: "${path}" is there already and is no receipt: it is not written over. Name another file.`)
 }
 
+/** Where the receipt of a session goes: to the file of the option or, if several sessions are resumed, each to FILE.KEY. */
+export function receiptPathOf(file: string, key: string, sessionCount: number): string {
+  return sessionCount > 1 ? `${file}.${key}` : file
+}
+
 /** The beginning of a receipt, as `saveReceipt` and `receipt show` write it. */
 const BEGINNING = new RegExp(`^\\{\\s*"format":\\s*"${RECEIPT_FORMAT}"`)
 const HEAD_BYTES = 100

@@ -9,7 +9,7 @@ import type { Uplink } from '../uplink.ts'
 import type { CommandContext } from './command-context.ts'
 import type { KeptSessions } from './kept-sessions.ts'
 import type { SharedOptions } from './options/options.ts'
-import { writeReceipt } from './receipt-file.ts'
+import { receiptPathOf, writeReceipt } from './receipt-file.ts'
 import { followUpload, type FollowedUpload } from './run-upload.ts'
 import { printResult, type UploadResult } from './upload-result.ts'
 import { voiceOf } from './views/change-lines.ts'
@@ -110,7 +110,7 @@ async function tellEnd(
     output.complain(`To finish: ${commandLine('resume', session.key, options, env)}`)
   else sayHowToGoOn(output, result, options, env)
   if (options.receipt !== undefined) {
-    const path = isOneOfMany ? `${options.receipt}.${session.key}` : options.receipt
+    const path = receiptPathOf(options.receipt, session.key, sessions.length)
     await writeReceipt(path, kept.journal, session.key, output)
   }
   return result

@@ -1,6 +1,6 @@
 // `resume` without a key, where one session cannot go on: the others are not kept waiting by it.
 
-import { mkdtemp, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 
@@ -115,6 +115,20 @@ it('tells a person which session waits, stops all with one word, and gives every
   expect(stdout).toMatch(new RegExp(`^${capture}: confirmed take\\.action`, 'm'))
   for (const key of ['video-dead-1', 'video-dead-2']) expect(stderr).toContain(`To finish: mocap-uplink resume ${key} `)
   expect(again.code).toBe(0)
+})
+
+it('writes the receipt of none over a file that is no receipt, which it says before any call', async () => {
+  const keys = [await keptCapture(), await keptCapture('other.action')]
+  const theirs = join(cli.folder, `receipt.json.${keys[1]}`)
+  await writeFile(theirs, 'something else')
+  const calls = service.records.requests.length
+
+  const { code, stderr } = await cli.run(['resume', '--receipt', 'receipt.json'], environment())
+
+  expect(code).toBe(2)
+  expect(stderr).toMatch(/^error: --receipt: "receipt\.json\.capture-\S+" is there already and is no receipt: /)
+  expect(await readFile(theirs, 'utf8')).toBe('something else')
+  expect(service.records.requests).toHaveLength(calls)
 })
 
 it('delivers once what was given again after mistakes, and says what is left out', async () => {

@@ -12,6 +12,7 @@ import { keptSessions, knownSession, type KeptSessions } from '../kept-sessions.
 import { addTransferOptions, type SharedOptions } from '../options/options.ts'
 import { lostFiles } from '../lost-files.ts'
 import type { Output } from '../views/output.ts'
+import { checkReceiptPath, receiptPathOf } from '../receipt-file.ts'
 import { resumeAll } from '../resume-all.ts'
 import { printResumePlan } from '../views/resume-plan-view.ts'
 import { isResumable } from '../views/sessions-view.ts'
@@ -50,7 +51,9 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
       )
     }
     const sessions = choose(all, keys, kept).filter(({ key }) => !again.has(key))
-    const { filesIn } = options
+    const { filesIn, receipt } = options
+    if (receipt !== undefined)
+      for (const { key } of sessions) await checkReceiptPath(receiptPathOf(receipt, key, sessions.length), '--receipt')
     // Interruptible, because it takes minutes to look through a large drive.
     const lost =
       filesIn === undefined
