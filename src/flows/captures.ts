@@ -42,7 +42,7 @@ export type CapturesInput = CapturesBase &
         readonly sessionDate: string
       }
     | {
-        /** The id of the existing session, as the service issued it. The other fields are not sent then. */
+        /** The id of the existing session, as the service issued it. The three below are not sent then. */
         readonly sessionId: string | number
         readonly orgId?: string
         readonly sessionTypeId?: number

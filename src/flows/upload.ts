@@ -165,7 +165,10 @@ export interface Upload extends Events<UploadEvents> {
    * the attempts have ended, then `paused`. Bytes of parts that were on their way are sent again. Does nothing once the upload is over.
    */
   pause(): void
-  /** Continues after `pause`. Does nothing if the upload is not paused; to go on with one that is over, call `Uplink.resume(key)`. */
+  /**
+   * Continues after `pause`. Does nothing if the upload is neither pausing nor paused; to go on with one that is over, call
+   * `Uplink.resume(key)`.
+   */
   resume(): void
   /**
    * Gives up the whole upload, confirmed files included, and tells the service where it has a call for that. Captures have none and
