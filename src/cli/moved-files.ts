@@ -50,7 +50,7 @@ export async function movedFiles(folder: string, all: readonly SoughtFile[]): Pr
     )
     const isOnly =
       second?.likeness !== likeness && others.every(({ location }) => sharedSteps(path, location) < likeness)
-    return isOnly ? { path } : { why: `which of several alike files it is below "${folder}" nobody can tell` }
+    return isOnly ? { path } : { why: `several files below "${folder}" are alike, and nothing shows which one it is` }
   }
 
   return {

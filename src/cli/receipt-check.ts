@@ -41,10 +41,10 @@ export async function readReceipt(path: string): Promise<DeliveryReceipt> {
   try {
     json = JSON.parse(text)
   } catch {
-    return invalid(`${path} is no JSON: give a receipt file.`)
+    return invalid(`${path} is not JSON: give a receipt file.`)
   }
   const found = v.safeParse(receiptSchema, json)
-  if (!found.success) return invalid(`${path} is no receipt: ${found.issues[0].message}.`)
+  if (!found.success) return invalid(`${path} is not a receipt: ${found.issues[0].message}.`)
   if (found.output.version !== RECEIPT_VERSION) {
     invalid(
       `${path} has version ${String(found.output.version)}; this program reads version ${String(RECEIPT_VERSION)}.`,

@@ -28,7 +28,7 @@ export async function checkReceiptPath(path: string, label: string): Promise<voi
   } catch (error) {
     throw isUploadError(error) ? error : fileProblem(error, path, 'written')
   }
-  invalid(`${label}: "${path}" is there already and is no receipt: it is not written over. Name another file.`)
+  invalid(`${label}: "${path}" already exists and is not a receipt, so it is not overwritten. Name another file.`)
 }
 
 /** Where the receipt of a session goes: to the file of the option or, if several sessions are resumed, each to FILE.KEY. */

@@ -80,7 +80,10 @@ it('takes a file from where it was while it is what it was, and else from the fo
 it('takes none where several are alike and the ways there do not tell them apart', async () => {
   const folder = await folderOf('new/1/x.trc', 'new/2/x.trc', 'one/x.trc')
   const old = (name: string) => join(folder, 'old', name, 'x.trc')
-  const telling = { code: 'ERR_UPLOAD_SOURCE_READ', message: expect.stringContaining('nobody can tell') as string }
+  const telling = {
+    code: 'ERR_UPLOAD_SOURCE_READ',
+    message: expect.stringContaining('nothing shows which one it is') as string,
+  }
 
   // Two files of the session, two in the folder.
   const two = await seek(join(folder, 'new'), join(folder, 'new/1/x.trc'), old('A'), old('B'))
@@ -99,7 +102,9 @@ it('takes none that may be another file of which the time is not known', async (
     { ...old('B', 1), sizeBytes: identity.sizeBytes },
   ])
 
-  await expect(open()).rejects.toMatchObject({ message: expect.stringContaining('nobody can tell') as string })
+  await expect(open()).rejects.toMatchObject({
+    message: expect.stringContaining('nothing shows which one it is') as string,
+  })
 })
 
 it('takes none of the same name that is another file, and says of the one that is wanted that it is missing', async () => {

@@ -206,7 +206,7 @@ describe('a receipt is never written over a recording', () => {
 
     expect(code).toBe(2)
     expect(stderr).toContain(
-      '"swing.mp4" is there already and is no receipt: it is not written over. Name another file.',
+      '"swing.mp4" already exists and is not a receipt, so it is not overwritten. Name another file.',
     )
     expect(bytes.equals(await readFile(join(cli.folder, 'swing.mp4')))).toBe(true)
   })

@@ -126,7 +126,7 @@ it('writes the receipt of none over a file that is no receipt, which it says bef
   const { code, stderr } = await cli.run(['resume', '--receipt', 'receipt.json'], environment())
 
   expect(code).toBe(2)
-  expect(stderr).toMatch(/^error: --receipt: "receipt\.json\.capture-\S+" is there already and is no receipt: /)
+  expect(stderr).toMatch(/^error: --receipt: "receipt\.json\.capture-\S+" already exists and is not a receipt, /)
   expect(await readFile(theirs, 'utf8')).toBe('something else')
   expect(service.records.requests).toHaveLength(calls)
 })

@@ -308,7 +308,7 @@ describe.skipIf(!hasScript)('cancel on a terminal', () => {
     const { code, shown } = await cancelOnTerminal(key, 'y\n')
 
     expect(code).toBe(0)
-    expect(shown.replaceAll(/\s+/g, ' ')).toMatch(/the service holds session .* no more/)
+    expect(shown.replaceAll(/\s+/g, ' ')).toMatch(/the service has ended session/)
   })
 
   it.each([['--yes'], ['--json'], ['--keep-confirmed'], ['--dry-run']])('asks nothing with %s', async (option) => {
@@ -358,7 +358,7 @@ describe('cancel', () => {
     const key = await killedUpload({ operation: 'cancel', nth: 1, action: { status: 409 } })
 
     const { code, stderr } = await run('cancel', key)
-    const forget = /\. To forget it here: mocap-uplink (.*)\n/.exec(stderr)?.[1] ?? ''
+    const forget = /\. To forget \w+(?: session)? on this machine: mocap-uplink (.*)\n/.exec(stderr)?.[1] ?? ''
     const forgotten = await run(...forget.split(' '))
     const listed = await run('sessions')
 
@@ -412,7 +412,7 @@ describe('cancel', () => {
     const receipt = await run('receipt', 'show', 'video-torn')
     const resumed = await run('resume', 'video-torn')
     const dry = await run('resume', '--dry-run')
-    const forget = /\. To forget it here: mocap-uplink (.*)\n/.exec(cancel.stderr)?.[1] ?? ''
+    const forget = /\. To forget \w+(?: session)? on this machine: mocap-uplink (.*)\n/.exec(cancel.stderr)?.[1] ?? ''
     const forgotten = await run(...forget.split(' '), '--json')
 
     expect(listed.stderr).toMatch(/^warning: video-torn: The journal of this session has no beginning/)
@@ -422,7 +422,7 @@ describe('cancel', () => {
       expect(stderr).not.toContain(folder)
     }
     expect(receipt.stderr).not.toMatch(/forget/)
-    expect(resumed.stderr).toContain(`. To forget it here: mocap-uplink ${forget}\n`)
+    expect(resumed.stderr).toContain(`. To forget it on this machine: mocap-uplink ${forget}\n`)
     expect(dry.stdout).toMatch(/^dry run: video-torn: cannot be read\. The journal of this session has no beginning/)
     expect(forgotten.code).toBe(0)
     expect(lastLine(forgotten.stdout)).toMatchObject({ event: 'result', status: 'completed', sessions: 0, removed: 1 })
@@ -477,7 +477,7 @@ describe('cancel', () => {
     // This service knows none of them: of the newest that is believed only where an earlier try may have ended it.
     expect(untold.stdout).toBe('cancelled: video-moved; the service may still hold sessions s3, s1, s2\n')
     expect(untold.stderr).toMatch(
-      /\(404\).*\nIt may have ended sessions s3, s1, s2 before, have been restored from a backup, or be another service\.\nIf it says the same once more, that is taken for the end: mocap-uplink cancel video-moved /,
+      /\(404\).*\nIt may have ended sessions s3, s1, s2 before, have been restored from a backup, or be another service\.\nIf it says the same again, the session counts as ended: mocap-uplink cancel video-moved /,
     )
     expect(lastLine(told.stdout)).toMatchObject({ isServiceTold: true, sessionIds: ['s3', 's1', 's2'] })
   })

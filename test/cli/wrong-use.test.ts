@@ -133,7 +133,7 @@ describe.concurrent('wrong use', () => {
       ['segment', 'create', '--movement-type', '1', '--dom-hand', 'left'],
       /--dom-hand is "left"/,
     ],
-    ['data that is no JSON', ['segment', 'update', '7', '--data', '{name:1}'], /--data is no JSON/],
+    ['data that is no JSON', ['segment', 'update', '7', '--data', '{name:1}'], /--data is not JSON/],
     ['a segment id that is none', ['analysis', 'create', '--name', 'n', '--primary', 'x'], /--primary is "x"/],
     [
       'segments that disagree',

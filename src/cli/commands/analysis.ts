@@ -112,7 +112,7 @@ function addNameOptions(command: Command, meaning: string): Command {
 function addWaitOptions(command: Command): Command {
   return command
     .option('--deadline <time>', 'how long to wait: 90s, 30m, 5h, 2d', '5h')
-    .option('--poll-every <time>', 'time between questions (default: 1, 2, then every 5 minutes)')
+    .option('--poll-every <time>', 'how often to ask the service (default: after 1 and 2 minutes, then every 5)')
 }
 
 function waitOptions(options: WaitOptions): AnalysisOptions {

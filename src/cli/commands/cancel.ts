@@ -35,8 +35,8 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
     .command('cancel')
     .description('give a session up and tell the service')
     .argument('<key>', 'a session, as `mocap-uplink sessions` lists it')
-    .option('--keep-confirmed', 'let what is confirmed stay, and give up the rest only')
-    .option('--yes', 'do not ask before confirmed files are given up')
+    .option('--keep-confirmed', 'keep confirmed files and give up only the rest')
+    .option('--yes', 'give up confirmed files without asking')
   addBelow(command, HELP)
   addStateOption(command)
   addServiceOptions(command).action(async (key: string, options: CancelOptions) => {
@@ -79,7 +79,7 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
       context.exitWith(tellCancelled(output, report, sessionIds, { again, forget }))
     } catch (error) {
       if (context.interruption.reason !== undefined) {
-        output.complain(`The cancel is not known to be over. To repeat it: ${again}`)
+        output.complain(`It is not known whether the cancel was completed. To repeat it: ${again}`)
       }
       throw error
     }
@@ -145,7 +145,7 @@ function tellCancelled(
     return EXIT.done
   }
   if (isServiceTold) {
-    output.answer(`cancelled: ${key}${kept}; the service holds ${named} no more`)
+    output.answer(`cancelled: ${key}${kept}; the service has ended ${named}`)
     return EXIT.done
   }
   if (isNothingToTell) {
@@ -161,10 +161,12 @@ function tellCancelled(
   if (message !== undefined) output.complain(`error: ${inWords(message)} (${code})`)
   if (isNotFound(report.error)) {
     output.complain(`It may have ended ${named} before, have been restored from a backup, or be another service.`)
-    output.complain(`If it says the same once more, that is taken for the end: ${again}`)
+    output.complain(`If it says the same again, the session counts as ended: ${again}`)
   } else if (code === 'ERR_UPLOAD_SERVICE_REFUSED') {
     output.complain(`The service was told and refused. To tell it once more: ${again}`)
-    output.complain(`If it stays so, nothing more can be done here. To forget it here: ${forget}`)
+    output.complain(
+      `If it keeps refusing, nothing more can be done here. To forget the session on this machine: ${forget}`,
+    )
   } else output.complain(`The service could not be told. To tell it: ${again}`)
   output.answer(`cancelled: ${key}${kept}; the service may still hold ${named}`)
   return EXIT.failed

@@ -41,7 +41,7 @@ export function addCaptureCommand(program: Command, context: CommandContext): vo
       ]),
     )
     .option('--frame-rate <n>', 'frames per second; needed for video')
-    .option('--reprocess', 'send names that the session has already')
+    .option('--reprocess', 'send files again whose names the session already has')
     .option('--rename', "put the folder's name before file names that appear twice")
     .option('--session <id>', 'add to a known session')
   addExamples(

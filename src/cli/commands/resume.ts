@@ -36,7 +36,7 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
   addBelow(command, HELP)
   command
     .optionsGroup('Upload:')
-    .option('--files-in <dir>', 'look below this folder for files that are no more where they were')
+    .option('--files-in <dir>', 'look in this folder and its subfolders for files that were moved')
   addTransferOptions(command).action(async (keys: string[], options: SharedOptions) => {
     const output = context.begin('resume', options)
     const kept = keptSessions(options, context.env)

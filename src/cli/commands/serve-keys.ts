@@ -43,7 +43,7 @@ export function addKeysCommand(serve: Command, context: CommandContext): void {
       output.answer(key)
     }),
   )
-  addOutputOptions(keys.command('list').description('all keys, the oldest first')).action(
+  addOutputOptions(keys.command('list').description('list all keys, oldest first')).action(
     (_options, command: Command) =>
       run(command, async (ring, output) => {
         for (const one of await ring.list()) {
@@ -53,13 +53,14 @@ export function addKeysCommand(serve: Command, context: CommandContext): void {
         }
       }),
   )
-  addOutputOptions(keys.command('revoke').description('end a key for the next call with it').argument('<id>')).action(
-    (id: string, _options, command: Command) =>
-      run(command, async (ring, output) => {
-        if (!(await ring.revoke(id))) invalid('No API key has this id. `serve keys list` shows them.')
-        output.event('revoked', { id })
-        output.answer(`API key ${id} is revoked.`)
-      }),
+  addOutputOptions(
+    keys.command('revoke').description('revoke a key; the next call with it is refused').argument('<id>'),
+  ).action((id: string, _options, command: Command) =>
+    run(command, async (ring, output) => {
+      if (!(await ring.revoke(id))) invalid('No API key has this id. `serve keys list` shows them.')
+      output.event('revoked', { id })
+      output.answer(`API key ${id} is revoked.`)
+    }),
   )
 }
 

@@ -21,16 +21,23 @@ export function addServeCommand(program: Command, context: CommandContext): void
     .option('--host <address>', 'address to listen on; the default is this machine only', '127.0.0.1')
     .option('--data <dir>', 'keep everything in this folder (default: in memory, gone at the end)')
     .option('--database-url-file <file>', 'keep the records in the PostgreSQL server whose URL is in this file')
-    .option('--database-connections <n>', 'the most connections to that server', '10')
+    .option('--database-connections <n>', 'maximum number of connections to that server', '10')
     .option('--address-life <time>', 'how long an address for a file or part works; at most 7d', '1h')
     .option('--complete-after <time>', 'complete an analysis this long after its request (default: never)')
-    .option('--stop-within <time>', 'when stopped, wait so long for what is in flight', '30s')
-    .option('--stop-delay <time>', 'when stopped, answer 503 at /readyz so long before anything else (default: not)')
-    .option('--metrics-port <n>', 'offer /metrics at this port of the loopback (default: at --port)')
-    .option('--keep-free <size>', 'leave so much of the disk of --data to the database (default: 64MiB)')
-    .option('--end-sessions-after <time>', 'end video sessions that nobody finished when so old, or never', '7d')
-    .option('--public-url <url>', 'what addresses begin with, where a proxy or balancer stands in front')
-    .option('--managed-keys', 'take only API keys that `serve keys` made: no fixed key or token')
+    .option('--stop-within <time>', 'how long a stop waits for calls that are still running', '30s')
+    .option(
+      '--stop-delay <time>',
+      'how long a stop answers 503 at /readyz before it does anything else (default: no delay)',
+    )
+    .option('--metrics-port <n>', 'serve /metrics on this port, for this machine only (default: on --port)')
+    .option('--keep-free <size>', 'disk space of --data that is kept free for the database (default: 64MiB)')
+    .option(
+      '--end-sessions-after <time>',
+      'end unfinished video sessions that are older than this; `never` keeps them',
+      '7d',
+    )
+    .option('--public-url <url>', 'what addresses begin with if a proxy or load balancer is in front')
+    .option('--managed-keys', 'accept only API keys made with `serve keys`, and no fixed key or token')
     .option('--log', 'a JSON line for each call on stderr: method, path, status, time, request id; nothing secret')
     .option('--faults <file>', 'misbehave by the rules of this JSON file, or of night:NAME (docs/faults.md)')
   addBelow(

@@ -23,7 +23,7 @@ export interface UploadRequest {
 }
 
 /** Printed if there is no session to resume, because its record could not even be begun. */
-const NOT_BEGUN = 'Missing: everything. Nothing was begun: run the command again when this is mended.'
+const NOT_BEGUN = 'Missing: everything. Nothing was begun: run the command again when this is fixed.'
 
 /** Runs the upload and resolves with its exit code. Rejects with what is found wrong before any call. */
 export async function runUploadCommand(

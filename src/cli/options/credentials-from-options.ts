@@ -32,7 +32,7 @@ export async function findCredentials(options: CredentialOptions, env: Environme
   const keyFrom = apiKeyFile === undefined ? apiKey && 'MOCAP_API_KEY' : '--api-key-file'
   const tokenFrom = accessTokenFile === undefined ? accessToken && 'MOCAP_ACCESS_TOKEN' : '--access-token-file'
   if (keyFrom !== undefined && tokenFrom !== undefined) {
-    return invalid(`Both an API key (${keyFrom}) and an access token (${tokenFrom}) are given: give one of them.`)
+    return invalid(`Both an API key (${keyFrom}) and an access token (${tokenFrom}) are given: give only one.`)
   }
   if (apiKeyFile !== undefined) return { apiKey: await renewable(apiKeyFile, '--api-key-file') }
   if (accessTokenFile !== undefined) return { accessToken: await renewable(accessTokenFile, '--access-token-file') }

@@ -51,14 +51,14 @@ export async function readJsonOption(text: string, label: string): Promise<unkno
   try {
     return JSON.parse(json) as unknown
   } catch {
-    return invalid(`${label} is no JSON: give it in single quotes, such as '{"name":"…"}', or as @FILE.`)
+    return invalid(`${label} is not JSON: give it in single quotes, such as '{"name":"…"}', or as @FILE.`)
   }
 }
 
 /** Like `readJsonOption`, for an option that must be an object. */
 export async function readObjectOption(text: string, label: string): Promise<WireObject> {
   const value = await readJsonOption(text, label)
-  return isWireObject(value) ? value : invalid(`${label} is no JSON object: give the fields to change.`)
+  return isWireObject(value) ? value : invalid(`${label} is not a JSON object: give the fields to change.`)
 }
 
 /** Reads a small text file that an option names. Drops the byte order mark that Windows editors put first, which nobody sees. */

@@ -73,11 +73,11 @@ export function addServiceOptions(command: Command): Command {
         .choices(['Authorization', 'Authentication'])
         .default('Authorization'),
     )
-    .option('--allow-http', 'take plain HTTP to other machines too; credentials can then be read on the way')
-    .option('--ca-file <file>', "certificates to trust beside the system's, PEM")
+    .option('--allow-http', 'allow plain HTTP to other machines; others can then read credentials on the way')
+    .option('--ca-file <file>', "PEM file of certificates to trust in addition to the system's")
     .option(
       '--give-up-after <time>',
-      `how long a host may be out of reach: 90s, 30m, 12h, 2d; when given, also before the service has answered once (default: "${GIVE_UP_AFTER}")`,
+      `how long to wait for a host that is out of reach: 90s, 30m, 12h, 2d (default: "${GIVE_UP_AFTER}", but a service that has never answered is not waited for unless you give this option)`,
     )
   addOutputOptions(command)
   return command.option('--dry-run', 'show what would be done; make no call')
@@ -112,10 +112,7 @@ export function addTransferOptions(command: Command): Command {
       '--limit-rate <rate>',
       'bytes a second over all parts, such as 2MB, or by local time of day: "08:00,512KB 23:00,off" (default: no limit)',
     )
-    .option(
-      '--background',
-      'yield to everything else on this machine and its line: low priority, no queue, few connections',
-    )
+    .option('--background', 'let other programs on this machine and its line go first: low priority, few connections')
     .option('--retries <n>', 'attempts of a part that reached the host, the first included (default: 8)')
     .addOption(
       new Option(

@@ -24,7 +24,8 @@ const NAMES = new Map<string, 'movementTypeId' | 'domHand' | 'movementIds' | 'se
 /** Reads the segment of one option. Rejects with ERR_UPLOAD_INVALID_ARGUMENT that names the option and the field. */
 export async function segmentFromOption(text: string, label: string): Promise<AnalysisSegment> {
   const json = await readJsonOption(text, label)
-  if (!isWireObject(json)) return invalid(`${label} is no JSON object: give {"movement_type_id":1,"dom_hand":"RHA"}.`)
+  if (!isWireObject(json))
+    return invalid(`${label} is not a JSON object: give {"movement_type_id":1,"dom_hand":"RHA"}.`)
   const fields: Partial<Record<string, unknown>> = {}
   for (const [name, value] of Object.entries(json)) {
     const known = NAMES.get(name)
@@ -37,7 +38,7 @@ export async function segmentFromOption(text: string, label: string): Promise<An
   }
   const { segmentId, movementTypeId, domHand, movementIds } = fields
   if (segmentId !== undefined) {
-    if (Object.keys(fields).length > 1) invalid(`${label} has a segment's id and criteria: give one of them.`)
+    if (Object.keys(fields).length > 1) invalid(`${label} has both a segment's id and criteria: give only one of them.`)
     return { segmentId: checkSegmentId(segmentId, `${label} analysis_segment_id`) }
   }
   return {

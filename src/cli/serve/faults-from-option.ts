@@ -22,6 +22,6 @@ async function readRules(path: string): Promise<unknown> {
   try {
     return JSON.parse(json) as unknown
   } catch {
-    return invalid(`--faults: "${path}" is no JSON. docs/faults.md shows what it may hold.`)
+    return invalid(`--faults: "${path}" is not JSON. docs/faults.md shows what it may hold.`)
   }
 }

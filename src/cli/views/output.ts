@@ -60,7 +60,7 @@ export function createOutput(options: OutputOptions): Output {
   const out = tolerant(stdout, (error) => {
     hasLost = true
     const { message } = fileProblem(error, 'stdout', 'written')
-    err.write(`error: ${onOneLine(message.replaceAll('"', ''))} What does not arrive there is dropped.\n`)
+    err.write(`error: ${onOneLine(message.replaceAll('"', ''))} The rest of the output is lost.\n`)
   })
   let live: LiveArea | undefined
   const above = (write: () => void) => {

@@ -28,7 +28,7 @@ it('reads a file of rules, and knows the nights by name', async () => {
 })
 
 it.each([
-  ['{', '--faults: "FILE" is no JSON'],
+  ['{', '--faults: "FILE" is not JSON'],
   ['{ "rules": [{ "operation": "put" }] }', '--faults: The faults are malformed: rules.0.fault: is missing'],
 ])('refuses %s as invalid input', async (text, message) => {
   const path = await fileOf(text)

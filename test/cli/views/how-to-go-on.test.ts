@@ -88,7 +88,7 @@ describe('an upload without a session', () => {
     const { code, stderr } = await run('swing.mp4/inside-a-file', 'video', 'swing.mp4', ...VIDEO)
 
     expect(code).toBe(1)
-    expect(stderr).toMatch(/\nMissing: everything\. Nothing was begun: run the command again when this is mended\.\n$/)
+    expect(stderr).toMatch(/\nMissing: everything\. Nothing was begun: run the command again when this is fixed\.\n$/)
     expect(service.requestsOf('create')).toEqual([])
   })
 })
