@@ -66,3 +66,17 @@ it('goes through HTTPS_PROXY, and around it for hosts of NO_PROXY', async () => 
   expect([through.code, around.code]).toEqual([0, 0])
   expect({ throughCount, tunnels }).toEqual({ throughCount: 1, tunnels: [new URL(url).host] })
 })
+
+it('names a proxy at which nobody is, and not the service that is behind it', async () => {
+  const server = createProxy()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  const env = { MOCAP_BASE_URL: url, MOCAP_API_KEY: 'key-1', HTTPS_PROXY: `http://ana:word@127.0.0.1:${port}` }
+
+  const { code, stderr } = await cli.run(['api', 'GET', '/players'], env)
+
+  expect(code).toBe(1)
+  expect(stderr).toContain(`(its proxy 127.0.0.1:${port}: connection refused)`)
+  expect(stderr).not.toContain('word@')
+})

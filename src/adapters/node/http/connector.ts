@@ -6,7 +6,7 @@ import tls from 'node:tls'
 import { forbiddenHost } from '../../../core/address/address-policy.ts'
 import { isPublicIp } from '../../../core/address/public-host.ts'
 import { onAbort } from '../../../core/on-abort.ts'
-import { createProxyChoice, openTunnel, type ProxyOptions } from './proxy.ts'
+import { createProxyChoice, openTunnel, ProxyRefusedError, ProxyUnreachedError, type ProxyOptions } from './proxy.ts'
 import { createPublicLookup } from './public-lookup.ts'
 import { createWire, type Wire } from './wire.ts'
 
@@ -23,7 +23,8 @@ export interface ConnectorOptions {
 }
 
 /**
- * Opens a connection to the origin of `target`. Rejects with the signal's reason when aborted, else with Node's error.
+ * Opens a connection to the origin of `target`. Rejects with the signal's reason when aborted, with ProxyRefusedError or
+ * ProxyUnreachedError when it is the proxy that fails, else with Node's error.
  */
 export type Connector = (target: URL, signal: AbortSignal) => Promise<Wire>
 
@@ -73,6 +74,8 @@ export function createConnector({ caPem, proxy, addressPolicy = 'any' }: Connect
       ...(lookup === undefined || through !== undefined ? {} : { lookup }),
     })
     let socket = tcp
+    // Undefined once the proxy, if there is one, has done its part.
+    let proxyAhead = through
     const leave = onAbort(signal, () => {
       // From the top: TLS within a proxy's TLS does not hear of the end of the socket two layers below it.
       socket.destroy()
@@ -83,6 +86,7 @@ export function createConnector({ caPem, proxy, addressPolicy = 'any' }: Connect
       if (through !== undefined) {
         if (through.protocol === 'https:') await opened((socket = secure(socket, through)), 'secureConnect')
         socket = await openTunnel(socket, through, target)
+        proxyAhead = undefined
       }
       if (target.protocol === 'https:') await opened((socket = secure(socket, target)), 'secureConnect')
       signal.throwIfAborted()
@@ -90,7 +94,8 @@ export function createConnector({ caPem, proxy, addressPolicy = 'any' }: Connect
     } catch (error) {
       tcp.destroy()
       signal.throwIfAborted()
-      throw error
+      if (proxyAhead === undefined || error instanceof ProxyRefusedError) throw error
+      throw new ProxyUnreachedError(proxyAhead, error)
     } finally {
       leave()
     }

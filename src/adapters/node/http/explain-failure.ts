@@ -55,7 +55,10 @@ export function explaining(
       const code = typeof said === 'string' ? said : ''
       const known = REASONS.find(([pattern]) => pattern.test(code))
       const far = causes.find(({ address }) => address !== undefined)?.address
-      if (known !== undefined) return { reason: known[1], isOffline: isOffline(code, far) }
+      if (known === undefined) continue
+      const { proxy } = error.details
+      const reason = typeof proxy === 'string' ? `its proxy ${proxy}: ${known[1]}` : known[1]
+      return { reason, isOffline: isOffline(code, far) }
     }
     return { isOffline: false }
   }

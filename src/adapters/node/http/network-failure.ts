@@ -2,7 +2,7 @@
 
 import { isIPv4 } from 'node:net'
 import { TransportError, type AttemptEnding } from '../../../core/errors.ts'
-import { ProxyRefusedError } from './proxy.ts'
+import { ProxyRefusedError, ProxyUnreachedError } from './proxy.ts'
 import { hostnameOf, portOf } from './connector.ts'
 
 /** Where and how an attempt failed. */
@@ -19,13 +19,18 @@ const doing = { connect: 'connecting', send: 'sending', answer: 'waiting for the
 
 /** Makes the error. A cause is kept only if it is a system error of Node, which holds an address and a port. */
 export function networkFailure(thrown: unknown, { target, phase, ending }: FailureContext): TransportError {
-  const error = tellingOf(thrown)
+  const proxy = thrown instanceof ProxyUnreachedError ? thrown.proxy : undefined
+  const error = tellingOf(thrown instanceof ProxyUnreachedError ? thrown.cause : thrown)
   const host = `${target.hostname}:${String(portOf(target))}`
   const code = codeOf(error)
-  return new TransportError('ERR_UPLOAD_NETWORK', describe(error, code, host, hostnameOf(target), phase), {
+  const what =
+    proxy === undefined
+      ? describe(error, code, host, hostnameOf(target), phase)
+      : `The proxy ${proxy} could not be used for ${host}: ${describe(error, code, proxy, proxy, phase)}`
+  return new TransportError('ERR_UPLOAD_NETWORK', what, {
     phase,
     ending,
-    details: { host, ...(code === undefined ? {} : { systemCode: code }) },
+    details: { host, ...(proxy === undefined ? {} : { proxy }), ...(code === undefined ? {} : { systemCode: code }) },
     ...(isSystemError(error) ? { cause: error } : {}),
     ...(code === 'ERR_TRANSPORT_CLOSED' ? { isRetryable: false } : {}),
     isUnreadable: unreadable(error, code) !== undefined,

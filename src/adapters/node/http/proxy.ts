@@ -60,6 +60,18 @@ export class ProxyRefusedError extends Error {
   }
 }
 
+/** A connection that failed before the proxy opened the tunnel, so that nothing is known of the target. The cause says why. */
+export class ProxyUnreachedError extends Error {
+  /** The proxy's host and port. */
+  readonly proxy: string
+
+  constructor(proxy: URL, cause: unknown) {
+    super(`The proxy ${proxy.host} could not be reached`, { cause })
+    this.name = 'ProxyUnreachedError'
+    this.proxy = proxy.host
+  }
+}
+
 /**
  * Asks the proxy at the other end of `stream` for a tunnel to `target`. Rejects with ProxyRefusedError, or with the
  * connection's own error. To give up, destroy the stream.
@@ -94,7 +106,7 @@ function parseProxy(value: string | undefined, name: string): URL | undefined {
   const address = value.includes('://') ? value : `http://${value}`
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    return invalid(`The proxy for ${name} targets is not an http: or https: address`)
+    return invalid(`The proxy for ${name} targets (${name.toUpperCase()}_PROXY) is not an http: or https: address.`)
   }
   return url
 }

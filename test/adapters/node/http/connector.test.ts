@@ -224,7 +224,8 @@ describe('through a proxy', () => {
     const proxy = `http://127.0.0.1:${String(await listen(use))}`
 
     await expect(open(createConnector({ proxy: { http: proxy } }), 'http://storage.example')).rejects.toMatchObject({
-      code: 'ECONNRESET',
+      message: `The proxy ${new URL(proxy).host} could not be reached`,
+      cause: { code: 'ECONNRESET' },
     })
   })
 

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 
 import { explaining, explainFailure } from '../../../../src/adapters/node/http/explain-failure.ts'
 import { networkFailure } from '../../../../src/adapters/node/http/network-failure.ts'
+import { ProxyUnreachedError } from '../../../../src/adapters/node/http/proxy.ts'
 
 const failureOf = (code: string) =>
   networkFailure(Object.assign(new Error('of OpenSSL, with names in it'), { code }), {
@@ -58,6 +59,20 @@ it('tells of several addresses of a host what became of one that could be tried:
 
   expect(failure.message).toBe('Connection to storage.example:443 was refused')
   expect(explainFailure(failure)).toEqual({ reason: 'connection refused', isOffline: false })
+})
+
+it('names the proxy, and not the host behind it, where it is the proxy that is not there', () => {
+  const proxy = new URL('http://ana:word@proxy.example:3128')
+
+  const failure = failureWith(new ProxyUnreachedError(proxy, system('ECONNREFUSED', '203.0.113.7')))
+
+  expect(failure.message).toBe(
+    'The proxy proxy.example:3128 could not be used for storage.example:443: Connection to proxy.example:3128 was refused',
+  )
+  expect(explainFailure(failure)).toEqual({
+    reason: 'its proxy proxy.example:3128: connection refused',
+    isOffline: false,
+  })
 })
 
 it('knows that there is no network where neither version of IP has a way, whichever was tried first', () => {
