@@ -23,11 +23,9 @@ export function networkFailure(thrown: unknown, { target, phase, ending }: Failu
   const error = tellingOf(thrown instanceof ProxyUnreachedError ? thrown.cause : thrown)
   const host = `${target.hostname}:${String(portOf(target))}`
   const code = codeOf(error)
-  const what =
-    proxy === undefined
-      ? describe(error, code, host, hostnameOf(target), phase)
-      : `The proxy ${proxy} could not be used for ${host}: ${describe(error, code, proxy, proxy, phase)}`
-  return new TransportError('ERR_UPLOAD_NETWORK', what, {
+  const what = describe(error, code, proxy ?? host, proxy ?? hostnameOf(target), phase)
+  const message = proxy === undefined ? what : `The proxy ${proxy} could not be used for ${host}: ${what}`
+  return new TransportError('ERR_UPLOAD_NETWORK', message, {
     phase,
     ending,
     details: { host, ...(proxy === undefined ? {} : { proxy }), ...(code === undefined ? {} : { systemCode: code }) },
