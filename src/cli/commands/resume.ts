@@ -52,8 +52,10 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     }
     const sessions = choose(all, keys, kept).filter(({ key }) => !again.has(key))
     const { filesIn, receipt } = options
-    if (receipt !== undefined)
-      for (const { key } of sessions) await checkReceiptPath(receiptPathOf(receipt, key, sessions.length), '--receipt')
+    if (receipt !== undefined) {
+      const paths = sessions.map(({ key }) => receiptPathOf(receipt, key, sessions.length))
+      for (const path of paths.length > 0 ? paths : [receipt]) await checkReceiptPath(path, '--receipt')
+    }
     // Interruptible, because it takes minutes to look through a large drive.
     const lost =
       filesIn === undefined

@@ -5,7 +5,7 @@ import type { UploadPlan } from '../../flows/plan-upload.ts'
 import type { Uplink } from '../../uplink.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
-import { writeReceipt } from '../receipt-file.ts'
+import { checkReceiptPath, writeReceipt } from '../receipt-file.ts'
 import { sayHowToGoOn } from '../views/how-to-go-on.ts'
 import { keptSessions } from '../kept-sessions.ts'
 import type { SharedOptions } from '../options/options.ts'
@@ -32,6 +32,7 @@ export async function runUploadCommand(
   options: SharedOptions,
   request: UploadRequest,
 ): Promise<number> {
+  if (options.receipt !== undefined) await checkReceiptPath(options.receipt, '--receipt')
   const kept = keptSessions(options, context.env)
   const uplink = await uplinkFromOptions(options, context, kept.journal)
   // Planned first, so that whatever is wrong with a file is found before any call, and counts as wrong use.

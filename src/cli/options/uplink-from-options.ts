@@ -7,7 +7,6 @@ import { interruptible, type CommandContext } from '../command-context.ts'
 import { findCredentials } from './credentials-from-options.ts'
 import { readText } from './option-values.ts'
 import { lowerPriority } from '../low-priority.ts'
-import { checkReceiptPath } from '../receipt-file.ts'
 import { engineChoices, type SharedOptions } from './options.ts'
 
 /** The base URL of commands that make no call: a name that never resolves, in case one is made. */
@@ -24,7 +23,6 @@ export async function uplinkFromOptions(
 ): Promise<Uplink> {
   const isDryRun = options.dryRun === true
   const choices = engineChoices(options)
-  if (options.receipt !== undefined) await checkReceiptPath(options.receipt, '--receipt')
   if (options.background === true) await lowerPriority()
   const found = await interruptible(findCredentials(options, env), interruption)
   const baseUrl = (options.baseUrl ?? env['MOCAP_BASE_URL'])?.trim() || (isDryRun ? NOWHERE : undefined)
