@@ -100,10 +100,10 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, reaso
       lifeMs,
       moves: generation - (generationsBefore[file.plan.fileIndex] ?? 0),
     })
-    const isMoved = (): boolean => fileAt(record.ledger(), file.plan.fileIndex).generation > generation
+    const isMoved = (): boolean => file.generation > generation
     // Many files find their addresses dead at the same time, and one new session serves them all. A session that was already being
-    // made may have been requested without this file, so there can be a second round.
-    for (let tries = 0; tries < 2 && !isMoved(); tries += 1) {
+    // made may have been requested without this file, so there can be a second round. A file that fails meanwhile needs none.
+    for (let tries = 0; tries < 2 && !isMoved() && file.state === 'ready'; tries += 1) {
       replacing ??= replaceSession(options, signal).finally(() => (replacing = undefined))
       await replacing
     }

@@ -137,6 +137,17 @@ it('asks for a few more sessions when the storage says of young addresses that t
   expect(sessions()).toBe(6)
 })
 
+it('asks for no other session for a file that fails while the first one is being made', async () => {
+  const { record, findDead, sessions } = await refused()
+
+  const renewal = findDead()
+  const error = { code: 'ERR_UPLOAD_SOURCE_CHANGED', message: 'a.mp4 has changed.' } as const
+  await record.write({ type: 'file.failed', fileIndex: 0, error })
+
+  expect(await renewal).toBe(false)
+  expect(sessions()).toBe(2)
+})
+
 it('tells the service of a session that is left empty, and goes on doing so until it is told', async () => {
   const told: (string | number)[] = []
   let isAway = false

@@ -26,7 +26,7 @@ export interface AttemptEndOptions {
   readonly lifeOf: (file: LedgerFile) => number | undefined
   /** Called when every receipt of the file is there. */
   readonly onComplete: (file: LedgerFile) => void
-  /** Called when files were moved to a new session: what was scheduled of them is void. */
+  /** Called after each renewal, which may have moved files to a new session: what was scheduled of them is void. */
   readonly onMoved: () => Promise<void>
 }
 
@@ -101,7 +101,11 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     const known = renewing.get(file)
     if (known !== undefined) return known
     const lifeMs = options.lifeOf(file)
-    const renewal = job.renew(file, { isDead, isExpired, lifeMs, signal }).finally(() => renewing.delete(file))
+    const renewal = job.renew(file, { isDead, isExpired, lifeMs, signal }).finally(() => {
+      renewing.delete(file)
+      // It may have moved other files, even where it was of no use to this one, such as one that has failed meanwhile.
+      return options.onMoved()
+    })
     renewing.set(file, renewal)
     return renewal
   }
@@ -122,7 +126,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
       return failFile(file, failure, turn)
     }
     if (!mayGoOn) return failFile(file, error, turn)
-    if (file.generation !== generation) return options.onMoved()
+    if (file.generation !== generation) return
     goAgain({ ...turn, attempt: turn.attempt + 1, usedTries })
   }
   /** No request was made. It goes on as if the storage had refused the address. */

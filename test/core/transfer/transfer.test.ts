@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { UploadError } from '../../../src/core/errors.ts'
 import type { TransferEvent } from '../../../src/core/transfer/transfer-job.ts'
 import type { Fault, StoreRequest } from '../../simulation/object-store.ts'
-import { testProtocol } from '../../simulation/test-protocol.ts'
+import { addressesOf, testProtocol } from '../../simulation/test-protocol.ts'
 import type { WatchedSource } from '../../simulation/watched-source.ts'
 import { createWorld, type WorldOptions } from '../../simulation/world.ts'
 
@@ -458,6 +458,31 @@ describe('addresses that are no longer taken', () => {
     await world.until(world.engine.run(job, signal()))
 
     expect([renewals, world.store.requests.map(({ atMs }) => atMs)]).toEqual([1, [0, 0, 20, 40]])
+  })
+
+  it('move other files on although the file that asked for it has failed by then', async () => {
+    const world = createWorld({
+      windowMs: ({ fileIndex }) => (fileIndex === 0 ? 100 : 400),
+      engine: { concurrency: 4 },
+      fault: ({ fileIndex, partNumber }) => {
+        if (fileIndex === 0 && partNumber === 1) return { kind: 'status', status: 403, code: 'RequestExpired' }
+        // It fails while the new session is being made.
+        if (fileIndex === 0) return { kind: 'status', status: 403, code: 'AccessDenied', afterMs: 300 }
+        return undefined
+      },
+    })
+    const job = world.job({
+      sources: world.sources([200, 400]),
+      partSizeBytes: 100,
+      async renew() {
+        await new Promise<void>((resolve) => world.clock.setTimeout(resolve, 500))
+        await job.record({ type: 'session.replaced', sessionId: 2, files: [addressesOf(job.plans[1]!, 2)] })
+        return false
+      },
+    })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 1, failedCount: 1 })
+    expect(job.ledger.files[1]).toMatchObject({ generation: 1, state: 'confirmed' })
   })
 
   it('are not renewed for ever', async () => {
