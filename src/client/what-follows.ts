@@ -3,7 +3,7 @@
 import { withDetails, type TransportError, type UploadError } from '../core/errors.ts'
 import type { TransportReply } from '../core/ports.ts'
 import { isAwayStatus } from '../core/retry.ts'
-import { parseRetryAfterMs } from '../core/retry-after.ts'
+import { retryAfterOf } from '../core/retry-after.ts'
 import type { ServiceCall } from './attempt.ts'
 import { detailsOf, doubtfulEnd, reasonOf, statusError, unreachable } from './call-errors.ts'
 import type { CallContext, CallLife } from './call-life.ts'
@@ -40,7 +40,7 @@ function answered(
   reply: TransportReply,
   isDoubtful: boolean,
 ): CallFailure {
-  const retryAfterMs = parseRetryAfterMs(reply.headers['retry-after'], clock.wallNow())
+  const retryAfterMs = retryAfterOf(reply, clock.wallNow())
   const error = statusError(life, reply, life.credential.secret, retryAfterMs)
   if (!error.isRetryable || (isDoubtful && life.kind === 'once')) throw error
   // A caller that wants no repetition does not want to wait either.

@@ -5,10 +5,10 @@ import type { TransportReply } from './ports.ts'
 
 /**
  * The Retry-After of a reply, ms; undefined when it has none. A date is measured against the reply's own Date, so that no clock
- * of ours is involved.
+ * of ours is involved. `wallNowMs` stands in for a Date that cannot be read; without it, such a date says nothing.
  */
-export function retryAfterOf(reply: TransportReply): number | undefined {
-  return parseRetryAfterMs(reply.headers['retry-after'], parseHttpDateMs(reply.headers['date']) ?? NaN)
+export function retryAfterOf({ headers }: TransportReply, wallNowMs = NaN): number | undefined {
+  return parseRetryAfterMs(headers['retry-after'], parseHttpDateMs(headers['date']) ?? wallNowMs)
 }
 
 /**

@@ -11,7 +11,7 @@ import { HttpStatusError, isTransportError, withDetails } from '../core/errors.t
 import { hostOf } from '../core/address/address.ts'
 import type { OnWaiting, TransportReply, TransportRequest } from '../core/ports.ts'
 import { isAwayStatus } from '../core/retry.ts'
-import { parseHttpDateMs, parseRetryAfterMs } from '../core/retry-after.ts'
+import { retryAfterOf } from '../core/retry-after.ts'
 import { DEFAULT_TRIES, isSigning, signWithin, timeoutOf, type S3CallPorts, type S3SignRequest } from './s3-sign.ts'
 import { xmlField, xmlRoot } from './s3-xml.ts'
 
@@ -131,7 +131,7 @@ function read(call: S3Call, reply: TransportReply): S3Outcome {
 }
 
 function refusal(call: S3Call, reply: TransportReply, error: string | undefined): HttpStatusError {
-  const { status, headers } = reply
+  const { status } = reply
   const { operation, key } = call
   const said = error === undefined ? undefined : xmlField(error, 'Code')
   const code = said !== undefined && /^[A-Z][A-Za-z0-9]{2,47}$/.test(said) ? said : undefined
@@ -150,6 +150,6 @@ function refusal(call: S3Call, reply: TransportReply, error: string | undefined)
     serviceCode: code,
     isRetryable,
     details: { operation },
-    retryAfterMs: parseRetryAfterMs(headers['retry-after'], parseHttpDateMs(headers['date']) ?? NaN),
+    retryAfterMs: retryAfterOf(reply),
   })
 }
