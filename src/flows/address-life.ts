@@ -23,7 +23,7 @@ export function checkLife(
     bytesPerSecond,
     clock,
   }: {
-    /** The measured rate; 0 while unknown. */
+    /** The rate measured while bytes moved steadily; 0 while unknown. */
     readonly bytesPerSecond: () => number
     readonly clock: Clock
   },

@@ -43,7 +43,7 @@ export interface RenewalOptions extends AddressRules {
   readonly clock: Clock
   readonly renewAddresses?: RenewAddresses | undefined
   readonly register: (file: LedgerFile, signal: AbortSignal) => Promise<boolean>
-  /** The measured rate; 0 while unknown. */
+  /** The rate measured while bytes moved steadily; 0 while unknown. */
   readonly bytesPerSecond: () => number
   /** `hasPossibleOrphan`: an earlier try to create the new session had no clear answer. */
   readonly onReplaced: (event: SessionReplaced, hasPossibleOrphan: boolean) => void

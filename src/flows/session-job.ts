@@ -25,7 +25,7 @@ export interface SessionJobOptions extends AddressRules {
   readonly renewAddresses?: RenewAddresses | undefined
   /** Reads the whole file again and returns its SHA-256. Absent where that was not asked for. */
   readonly digestWhole?: ((file: LedgerFile, signal: AbortSignal) => Promise<string>) | undefined
-  /** The measured rate; 0 while unknown. */
+  /** The rate measured while bytes moved steadily; 0 while unknown. */
   readonly bytesPerSecond: () => number
   readonly onReplaced: (event: SessionReplaced, hasPossibleOrphan: boolean) => void
 }

@@ -27,6 +27,8 @@ export interface Telling {
   tellReplaced(event: SessionReplaced): void
   /** For how long bytes sent a moment ago still count as moving, ms; zero or negative if they no longer do. */
   movesForMs(): number
+  /** Bytes per second when they last moved steadily, whatever has stood still since; 0 until they did. */
+  steadyRate(): number
   /** Emits the progress as it is and leaves no timer behind, because the upload is over or rests. */
   finish(): void
   progress(): UploadProgress
@@ -47,6 +49,7 @@ export function createTelling(options: {
   let shortfallOf: string | number | undefined
   let movingSinceMs = Infinity
   let movedAtMs = -Infinity
+  let steadyRate = 0
   /** The state that was last told, by file index. A file without an entry counts as `pending`. */
   const toldStates: UploadFileStatus['state'][] = []
 
@@ -80,8 +83,10 @@ export function createTelling(options: {
   const isSteady = (): boolean => now() - movingSinceMs >= STEADY_MS && now() - movedAtMs < PROGRESS_EVERY_MS
   /** Tells once per session, as soon as the rate shows that the addresses will not live long enough. */
   const tellShortfall = ({ remainingMs, bytesPerSecond }: UploadProgress): void => {
+    if (!isSteady()) return
+    steadyRate = bytesPerSecond
     const sessionId = record.folded()?.sessionId
-    if (remainingMs === undefined || bytesPerSecond === 0 || sessionId === shortfallOf || !isSteady()) return
+    if (remainingMs === undefined || bytesPerSecond === 0 || sessionId === shortfallOf) return
     deadlineMs = sessionId === deadlineOf ? deadlineMs : earliestDeadline(files())
     deadlineOf = sessionId
     const availableMs = deadlineMs - clock.wallNow()
@@ -167,6 +172,7 @@ export function createTelling(options: {
       tellProgress(true)
     },
     movesForMs: () => movedAtMs + STEADY_MS - now(),
+    steadyRate: () => steadyRate,
     finish: () => tellProgress(true),
     progress: snapshot,
     files: () => files().map(statusOf),

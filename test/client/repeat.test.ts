@@ -126,7 +126,7 @@ describe('Retry-After', () => {
   it('is measured by the time of the service where it is a date, whatever the clock of this machine says', async () => {
     const subject = clientUnderTest()
     const list = subject.client.requestedAnalyses.list()
-    const headers = { 'date': 'Fri, 20 Nov 2026 20:10:00 GMT', 'retry-after': 'Fri, 20 Nov 2026 20:11:00 GMT' }
+    const headers = { date: 'Fri, 20 Nov 2026 20:10:00 GMT', 'retry-after': 'Fri, 20 Nov 2026 20:11:00 GMT' }
     await answerNext(subject, { status: 503, headers })
     await subject.clock.advance(0)
     expect(subject.clock.nextDueInMs).toBe(63_000)

@@ -2,7 +2,9 @@
 
 import { expect, it } from 'vitest'
 
+import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
+import { TransportError } from '../../src/core/errors.ts'
 import { JOURNAL_VERSION } from '../../src/core/journal/journal.ts'
 import { fileAt } from '../../src/core/journal/ledger.ts'
 import type { AddressedFile, PlannedFile, Protocol } from '../../src/core/ports.ts'
@@ -10,6 +12,7 @@ import type { RenewAddresses } from '../../src/flows/renewal.ts'
 import { createSessionJob } from '../../src/flows/session-job.ts'
 import { createSessionRecord } from '../../src/flows/session-record.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
+import { createFarEnd, goodStorage, VIDEO, type Answer } from '../security/far-end.ts'
 
 const PLAN: PlannedFile = {
   fileIndex: 0,
@@ -184,4 +187,41 @@ it('does not wait for ever for a host that is asked for addresses, and its failu
     message: 'renewAddresses failed: fetch failed',
   })
   expect([hangs.clock.pending, fails.clock.pending]).toEqual([0, 0])
+})
+
+it('judges no file by the rate of an outage in which its addresses died, but by that of the bytes before it', async () => {
+  const [partMs, lifeMs, awayFromMs, awayToMs] = [1_000, 60_000, 90_000, 200_000]
+  let sessions = 0
+  const rig = createFarEnd({
+    service({ method, url }, body) {
+      if (method !== 'POST' || !url.endsWith('/upload_videos')) return { status: 200, body: {} }
+      sessions += 1
+      const { files } = JSON.parse(new TextDecoder().decode(body)) as { files: { file_id: number }[] }
+      const signed = new Date(rig.clock.wallNow()).toISOString().replaceAll(/[-:]|\.\d+/g, '')
+      const query = `X-Amz-Date=${signed}&X-Amz-Expires=${String(lifeMs / 1_000)}&X-Amz-Signature=x`
+      const entries = files.map(({ file_id }) => ({
+        file_id,
+        session_file_id: `${sessions}-${file_id}`,
+        info: Array.from({ length: 40 }, (_, index) => ({
+          url: `https://store.example/${sessions}/${file_id}/${index + 1}?${query}`,
+        })),
+      }))
+      return { status: 200, body: { upload_session_id: `s${sessions}`, pre_signed_urls: entries } }
+    },
+    async storage(request, body) {
+      const nowMs = rig.clock.monotonicNow()
+      if (nowMs > awayFromMs && nowMs < awayToMs)
+        return new TransportError('ERR_UPLOAD_NETWORK', 'No connection', { phase: 'connect', ending: 'neverWhole' })
+      await new Promise<void>((resolve) => rig.clock.setTimeout(resolve, partMs))
+      return goodStorage(request, body) as Answer
+    },
+  })
+  // Twenty seconds for each file, two minutes for all.
+  const files = Array.from({ length: 6 }, (_, index) => ({
+    source: bytesSource(`${index}.mp4`, new Uint8Array(400).fill(index)),
+  }))
+  const unitLimits = { minBytes: 1, maxBytes: 1_000, maxCount: 100, multipleOfBytes: 1 }
+  const upload = rig.uplink.uploadVideos({ ...VIDEO, files, partSizeBytes: 10, unitLimits })
+
+  expect(await rig.settled(upload.done())).toMatchObject({ status: 'confirmed' })
 })
