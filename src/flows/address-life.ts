@@ -9,14 +9,15 @@ import type { RenewalReason } from '../core/transfer/transfer-job.ts'
 
 /** Moves to a new session before the storage is believed when it says that young addresses, with no part taken, have expired. */
 const MAX_CONTRADICTED_MOVES = 5
-/** A file that has been moved this often will not be finished by one more session. */
+/** A file that was moved this often because its own addresses died will not be finished by one more session. */
 const MAX_MOVES = 20
 /** No part can begin with less life than this: see the margin in core/address/address-clock. */
 const SHORTEST_LIFE_MS = 2_000
 
 /**
  * Throws ERR_UPLOAD_ADDRESS_EXPIRED, with advice, for a file that one more session would not finish. `moves` counts the
- * sessions that the file has been moved to in this transfer. The first move is always allowed.
+ * sessions that the file has been moved to in this transfer, `ownMoves` those that it asked for itself. The first move is always
+ * allowed.
  */
 export function checkLife(
   {
@@ -28,7 +29,13 @@ export function checkLife(
     readonly clock: Clock
   },
   file: LedgerFile,
-  { isDead, isExpired, lifeMs = Infinity, moves }: Omit<RenewalReason, 'signal'> & { readonly moves: number },
+  {
+    isDead,
+    isExpired,
+    lifeMs = Infinity,
+    moves,
+    ownMoves,
+  }: Omit<RenewalReason, 'signal'> & { readonly moves: number; readonly ownMoves: number },
 ): void {
   if (moves === 0) return
   // Either the addresses are dead by the storage's clock although they just came; then those of another session would be dead
@@ -46,7 +53,7 @@ export function checkLife(
   }
   const rate = bytesPerSecond()
   const neededMs = rate === 0 ? 0 : (file.plan.sizeBytes / rate) * 1_000
-  if (moves >= MAX_MOVES || lifeMs <= SHORTEST_LIFE_MS) {
+  if (ownMoves >= MAX_MOVES || lifeMs <= SHORTEST_LIFE_MS) {
     throw expired(
       `After ${moves} new sessions the file is still not sent: ` +
         (lifeMs < Infinity

@@ -61,6 +61,8 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, reaso
   const refusals = new Map<LedgerFile, { count: number; receivedCount: number }>()
   /** Only the sessions of this transfer count, so that a person who tries again gets a fresh set of tries. */
   const generationsBefore = record.ledger().files.map((file) => file.generation)
+  /** How often each file asked for a new session itself. Files that wait for their turn are moved along. */
+  const asked = new Map<LedgerFile, number>()
   let replacing: Promise<void> | undefined
 
   /**
@@ -94,10 +96,13 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, reaso
     if (!isDead && !isExpired && file.generation > 0 && file.receivedCount === 0) return false
     const { generation } = file
     refusals.delete(file)
+    const ownMoves = asked.get(file) ?? 0
+    asked.set(file, ownMoves + 1)
     checkLife(options, file, {
       isDead,
       isExpired,
       lifeMs,
+      ownMoves,
       moves: generation - (generationsBefore[file.plan.fileIndex] ?? 0),
     })
     const isMoved = (): boolean => file.generation > generation

@@ -189,8 +189,8 @@ it('does not wait for ever for a host that is asked for addresses, and its failu
   expect([hangs.clock.pending, fails.clock.pending]).toEqual([0, 0])
 })
 
-it('judges no file by the rate of an outage in which its addresses died, but by that of the bytes before it', async () => {
-  const [partMs, lifeMs, awayFromMs, awayToMs] = [1_000, 60_000, 90_000, 200_000]
+/** How an upload of so many files ends whose addresses live for a minute, while each file takes twenty seconds. */
+async function endOfMinutes(count: number, isAway: (nowMs: number) => boolean = () => false) {
   let sessions = 0
   const rig = createFarEnd({
     service({ method, url }, body) {
@@ -198,7 +198,7 @@ it('judges no file by the rate of an outage in which its addresses died, but by 
       sessions += 1
       const { files } = JSON.parse(new TextDecoder().decode(body)) as { files: { file_id: number }[] }
       const signed = new Date(rig.clock.wallNow()).toISOString().replaceAll(/[-:]|\.\d+/g, '')
-      const query = `X-Amz-Date=${signed}&X-Amz-Expires=${String(lifeMs / 1_000)}&X-Amz-Signature=x`
+      const query = `X-Amz-Date=${signed}&X-Amz-Expires=60&X-Amz-Signature=x`
       const entries = files.map(({ file_id }) => ({
         file_id,
         session_file_id: `${sessions}-${file_id}`,
@@ -209,19 +209,29 @@ it('judges no file by the rate of an outage in which its addresses died, but by 
       return { status: 200, body: { upload_session_id: `s${sessions}`, pre_signed_urls: entries } }
     },
     async storage(request, body) {
-      const nowMs = rig.clock.monotonicNow()
-      if (nowMs > awayFromMs && nowMs < awayToMs)
+      if (isAway(rig.clock.monotonicNow()))
         return new TransportError('ERR_UPLOAD_NETWORK', 'No connection', { phase: 'connect', ending: 'neverWhole' })
-      await new Promise<void>((resolve) => rig.clock.setTimeout(resolve, partMs))
+      await new Promise<void>((resolve) => rig.clock.setTimeout(resolve, 1_000))
       return goodStorage(request, body) as Answer
     },
   })
-  // Twenty seconds for each file, two minutes for all.
-  const files = Array.from({ length: 6 }, (_, index) => ({
+  const files = Array.from({ length: count }, (_, index) => ({
     source: bytesSource(`${index}.mp4`, new Uint8Array(400).fill(index)),
   }))
   const unitLimits = { minBytes: 1, maxBytes: 1_000, maxCount: 100, multipleOfBytes: 1 }
-  const upload = rig.uplink.uploadVideos({ ...VIDEO, files, partSizeBytes: 10, unitLimits })
+  const report = await rig.settled(rig.uplink.uploadVideos({ ...VIDEO, files, partSizeBytes: 10, unitLimits }).done())
+  return { report, sessions }
+}
 
-  expect(await rig.settled(upload.done())).toMatchObject({ status: 'confirmed' })
+it('judges no file by the rate of an outage in which its addresses died, but by that of the bytes before it', async () => {
+  const { report } = await endOfMinutes(6, (nowMs) => nowMs > 90_000 && nowMs < 200_000)
+
+  expect(report).toMatchObject({ status: 'confirmed' })
+})
+
+it('fails no file because others before it took many sessions, when it fits into one itself', async () => {
+  const { report, sessions } = await endOfMinutes(70)
+
+  expect(report).toMatchObject({ status: 'confirmed' })
+  expect(sessions).toBeGreaterThan(21)
 })
