@@ -16,7 +16,7 @@ const SHORTEST_LIFE_MS = 2_000
 
 /**
  * Throws ERR_UPLOAD_ADDRESS_EXPIRED, with advice, for a file that one more session would not finish. `moves` counts the
- * sessions that the file has been moved to in this transfer, `ownMoves` those that it asked for itself. The first move is always
+ * sessions that the file has been moved to in this transfer, `tries` those that it asked for itself. The first move is always
  * allowed.
  */
 export function checkLife(
@@ -34,8 +34,8 @@ export function checkLife(
     isExpired,
     lifeMs = Infinity,
     moves,
-    ownMoves,
-  }: Omit<RenewalReason, 'signal'> & { readonly moves: number; readonly ownMoves: number },
+    tries,
+  }: Omit<RenewalReason, 'signal'> & { readonly moves: number; readonly tries: number },
 ): void {
   if (moves === 0) return
   // Either the addresses are dead by the storage's clock although they just came; then those of another session would be dead
@@ -53,7 +53,7 @@ export function checkLife(
   }
   const rate = bytesPerSecond()
   const neededMs = rate === 0 ? 0 : (file.plan.sizeBytes / rate) * 1_000
-  if (ownMoves >= MAX_MOVES || lifeMs <= SHORTEST_LIFE_MS) {
+  if (tries >= MAX_MOVES || lifeMs <= SHORTEST_LIFE_MS) {
     throw expired(
       `After ${moves} new sessions the file is still not sent: ` +
         (lifeMs < Infinity
@@ -75,5 +75,5 @@ function expired(message: string, details: UploadError['details']): UploadError 
 }
 
 function minutes(ms: number): string {
-  return ms < 90_000 ? `${String(Math.round(ms / 1_000))} s` : `${String(Math.round(ms / 60_000))} min`
+  return ms < 90_000 ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`
 }

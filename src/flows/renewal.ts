@@ -3,7 +3,7 @@
 
 import type { AddressRules } from '../core/address/address-policy.ts'
 import { isUploadError, UploadError } from '../core/errors.ts'
-import { fileAt, isReceived, type LedgerFile } from '../core/journal/ledger.ts'
+import { isReceived, type LedgerFile } from '../core/journal/ledger.ts'
 import type { Clock, Protocol } from '../core/ports.ts'
 import { foreignWords } from '../core/redact.ts'
 import { sleep } from '../core/time/sleep.ts'
@@ -87,32 +87,27 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, reaso
     return true
   }
 
-  return async (file, { isDead, isExpired, lifeMs, signal }) => {
+  return async (file, reason) => {
+    const { isDead, signal } = reason
     if (renewAddresses !== undefined) return askHost(options, renewAddresses, file, signal)
     if (protocol.register !== undefined) return countOf(file) <= MAX_REFUSALS && options.register(file, signal)
     if (protocol.traits.addressing !== 'session') return false
     if (!isDead && (await isDoubted(file, signal))) return true
-    // The addresses are new, were refused without a word of expiry, and took no part: another session would fare no better.
-    if (!isDead && !isExpired && file.generation > 0 && file.receivedCount === 0) return false
     const { generation } = file
+    // The addresses are new, were refused without a word of expiry, and took no part: another session would fare no better.
+    if (!isDead && !reason.isExpired && generation > 0 && file.receivedCount === 0) return false
     refusals.delete(file)
-    const ownMoves = asked.get(file) ?? 0
-    asked.set(file, ownMoves + 1)
-    checkLife(options, file, {
-      isDead,
-      isExpired,
-      lifeMs,
-      ownMoves,
-      moves: generation - (generationsBefore[file.plan.fileIndex] ?? 0),
-    })
-    const isMoved = (): boolean => file.generation > generation
+    const tries = asked.get(file) ?? 0
+    asked.set(file, tries + 1)
+    const moves = generation - (generationsBefore[file.plan.fileIndex] ?? 0)
+    checkLife(options, file, { ...reason, tries, moves })
     // Many files find their addresses dead at the same time, and one new session serves them all. A session that was already being
     // made may have been requested without this file, so there can be a second round. A file that fails meanwhile needs none.
-    for (let tries = 0; tries < 2 && !isMoved() && file.state === 'ready'; tries += 1) {
+    for (let round = 0; round < 2 && file.generation === generation && file.state === 'ready'; round += 1) {
       replacing ??= replaceSession(options, signal).finally(() => (replacing = undefined))
       await replacing
     }
-    return isMoved()
+    return file.generation > generation
   }
 }
 
@@ -162,11 +157,10 @@ async function replaceSession(options: RenewalOptions, signal: AbortSignal): Pro
   await record.write({ type: 'session.creating' })
   const created = await openSession(options, plans, { signal })
   // More answers came in the meantime: a file that now has all its receipts, or has failed, stays where it is.
-  const moving = asked.filter((file) => file.state === 'ready')
-  const bytesVoided = moving
-    .flatMap((file) => file.parts)
+  const bytesVoided = asked
+    .flatMap((file) => (file.state === 'ready' ? file.parts : []))
     .reduce((sum, part) => sum + (isReceived(part) ? part.end - part.start : 0), 0)
-  const moved = (created.files ?? []).filter(({ fileIndex }) => fileAt(record.ledger(), fileIndex).state === 'ready')
+  const moved = (created.files ?? []).filter(({ fileIndex }) => files[fileIndex]?.state === 'ready')
   const { sessionId: newSessionId, hasPossibleOrphan = false } = created
   await record.write({ type: 'session.replaced', sessionId: newSessionId, files: moved, hasPossibleOrphan })
   const filesMoved = files.filter((file) => file.sessionId === newSessionId).length

@@ -78,7 +78,7 @@ export function createSessionSteps(
     const job = createSessionJob({
       digestWhole: wholeDigestOf(ports, definition),
       source: (fileIndex) => sourceAt(definition, fileIndex),
-      bytesPerSecond: telling.steadyRate,
+      bytesPerSecond: telling.bytesPerSecond,
       onReplaced(event, hasPossibleOrphan) {
         telling.tellReplaced(event)
         if (hasPossibleOrphan) telling.warnOfOrphan()

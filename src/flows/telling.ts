@@ -28,7 +28,7 @@ export interface Telling {
   /** For how long bytes sent a moment ago still count as moving, ms; zero or negative if they no longer do. */
   movesForMs(): number
   /** Bytes per second when they last moved steadily, whatever has stood still since; 0 until they did. */
-  steadyRate(): number
+  bytesPerSecond(): number
   /** Emits the progress as it is and leaves no timer behind, because the upload is over or rests. */
   finish(): void
   progress(): UploadProgress
@@ -79,15 +79,14 @@ export function createTelling(options: {
     emitter.emit('progress', shown)
     tellShortfall(shown)
   }
-  /** During and right after a stall the rate is next to nothing. The one warning would then announce days where seconds are needed. */
-  const isSteady = (): boolean => now() - movingSinceMs >= STEADY_MS && now() - movedAtMs < PROGRESS_EVERY_MS
   /** Tells once per session, as soon as the rate shows that the addresses will not live long enough. */
   const tellShortfall = ({ remainingMs, bytesPerSecond }: UploadProgress): void => {
-    if (!isSteady()) return
+    // During and right after a stall the rate is next to nothing. The one warning would then announce days where seconds are needed.
+    if (now() - movingSinceMs < STEADY_MS || now() - movedAtMs >= PROGRESS_EVERY_MS) return
     steadyRate = bytesPerSecond
     const sessionId = record.folded()?.sessionId
-    if (remainingMs === undefined || bytesPerSecond === 0 || sessionId === shortfallOf) return
-    deadlineMs = sessionId === deadlineOf ? deadlineMs : earliestDeadline(files())
+    if (!remainingMs || sessionId === shortfallOf) return
+    if (sessionId !== deadlineOf) deadlineMs = earliestDeadline(files())
     deadlineOf = sessionId
     const availableMs = deadlineMs - clock.wallNow()
     if (remainingMs <= availableMs) return
@@ -172,7 +171,7 @@ export function createTelling(options: {
       tellProgress(true)
     },
     movesForMs: () => movedAtMs + STEADY_MS - now(),
-    steadyRate: () => steadyRate,
+    bytesPerSecond: () => steadyRate,
     finish: () => tellProgress(true),
     progress: snapshot,
     files: () => files().map(statusOf),

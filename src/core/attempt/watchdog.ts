@@ -127,5 +127,5 @@ export function createWatchdog(
 }
 
 function seconds(ms: number): string {
-  return `${String(Math.round(ms / 100) / 10)} s`
+  return `${Math.round(ms / 100) / 10} s`
 }

@@ -126,8 +126,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
       return failFile(file, failure, turn)
     }
     if (!mayGoOn) return failFile(file, error, turn)
-    if (file.generation !== generation) return
-    goAgain({ ...turn, attempt: turn.attempt + 1, usedTries })
+    if (file.generation === generation) goAgain({ ...turn, attempt: turn.attempt + 1, usedTries })
   }
   /** No request was made. It goes on as if the storage had refused the address. */
   const expired = (start: AttemptStart): Promise<void> => {
