@@ -58,7 +58,7 @@ export function checkLife(
       `After ${moves} new sessions the file is still not sent: ` +
         (lifeMs < Infinity
           ? `the service's addresses live ${minutes(lifeMs)}. Ask for addresses that live longer.`
-          : 'it is not known how long their addresses live, and it was never long enough.'),
+          : 'it is not known how long their addresses live.'),
       { lifeMs, sessions: moves + 1 },
     )
   }

@@ -12,7 +12,7 @@ import type { RenewAddresses } from '../../src/flows/renewal.ts'
 import { createSessionJob } from '../../src/flows/session-job.ts'
 import { createSessionRecord } from '../../src/flows/session-record.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
-import { createFarEnd, goodStorage, VIDEO, type Answer } from '../security/far-end.ts'
+import { CAPTURE, createFarEnd, goodStorage, VIDEO, type Answer } from '../security/far-end.ts'
 
 const PLAN: PlannedFile = {
   fileIndex: 0,
@@ -235,3 +235,49 @@ it('fails no file because others before it took many sessions, when it fits into
   expect(report).toMatchObject({ status: 'confirmed' })
   expect(sessions).toBeGreaterThan(21)
 })
+
+it.each(['capture', 'video'] as const)(
+  'asks for no addresses during an outage in which they die again and again, and costs no file of a %s session',
+  async (flow) => {
+    const isAway = (): boolean => rig.clock.monotonicNow() < 5 * 3_600_000
+    let asked = 0
+    const rig = createFarEnd({
+      giveUpAfterMs: 12 * 3_600_000,
+      service({ method, url }, body) {
+        const signed = new Date(rig.clock.wallNow()).toISOString().replaceAll(/[-:]|\.\d+/g, '')
+        const address = (name: string) =>
+          `https://store.example/${asked}/${name}?X-Amz-Date=${signed}&X-Amz-Expires=60&X-Amz-Signature=x`
+        if (url.endsWith('/mocap_session')) return { status: 200, body: { session_id: 's1' } }
+        if (method !== 'POST') return { status: 200, body: {} }
+        asked += 1
+        const sent = JSON.parse(new TextDecoder().decode(body)) as {
+          readonly filenames?: readonly string[]
+          readonly files?: readonly { readonly file_id: number }[]
+        }
+        if (sent.filenames !== undefined)
+          return { status: 200, body: Object.fromEntries(sent.filenames.map((name) => [name, address(name)])) }
+        const entries = sent.files?.map(({ file_id }) => ({
+          ...{ file_id, session_file_id: file_id, info: [{ url: address(String(file_id)) }] },
+        }))
+        return { status: 200, body: { upload_session_id: `s${asked}`, pre_signed_urls: entries } }
+      },
+      storage(request, body) {
+        if (isAway())
+          return new TransportError('ERR_UPLOAD_NETWORK', 'No connection', { phase: 'connect', ending: 'neverWhole' })
+        const isOfOutage = request.url.startsWith('https://store.example/1/')
+        return isOfOutage
+          ? { status: 403, body: '<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>' }
+          : goodStorage(request, body)
+      },
+    })
+    const files = ['a', 'b', 'c'].map((name) => ({
+      source: bytesSource(`${name}.${flow === 'video' ? 'mp4' : 'action'}`, new Uint8Array(400)),
+    }))
+    const upload =
+      flow === 'video' ? rig.uplink.uploadVideos({ ...VIDEO, files }) : rig.uplink.uploadCaptures({ ...CAPTURE, files })
+
+    expect(await rig.settled(upload.done())).toMatchObject({ status: 'confirmed' })
+    // Once for all of a session, or once for each capture.
+    expect(asked).toBeLessThanOrEqual(1 + files.length)
+  },
+)

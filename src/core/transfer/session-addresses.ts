@@ -12,7 +12,10 @@ export interface SessionAddresses {
   deadlineOf(file: LedgerFile): number | undefined
   /** How long they live, ms; undefined where they do not say. */
   lifeOf(file: LedgerFile): number | undefined
-  /** Whether the address of an attempt must no longer be used: it has expired, or the file has a newer one. */
+  /**
+   * Whether the address of an attempt must no longer be used: it has expired, or the file has a newer one. A host that is out of
+   * reach is also probed with an expired address: if it is back it says so, and until then no addresses are renewed in vain.
+   */
   isExpired(attempt: Pick<Attempt, 'unit' | 'address'>): boolean
   /** The protocol's judgement; also learns the storage's time from the reply. */
   readonly judge: Protocol['judge']
@@ -24,6 +27,8 @@ export function createSessionAddresses(
   clock: Clock,
   ledger: Ledger,
   protocol: Pick<Protocol, 'judge'>,
+  /** Whether the host is in reach now. */
+  isInReach: () => boolean,
 ): SessionAddresses {
   const addresses = createAddressClock(clock)
   /** All addresses of a file come together, so one of them speaks for all. */
@@ -34,7 +39,9 @@ export function createSessionAddresses(
     lifeOf: (file) => addresses.lifeMs(firstOf(file), file.addressedAtMs),
     isExpired({ unit: { fileIndex, partNumber }, address }) {
       const file = fileAt(ledger, fileIndex)
-      return file.addresses[partNumber - 1] !== address.url || addresses.isDead(address, file.addressedAtMs)
+      return (
+        file.addresses[partNumber - 1] !== address.url || (isInReach() && addresses.isDead(address, file.addressedAtMs))
+      )
     },
     judge(reply, unit) {
       addresses.noteReply(reply.headers)
@@ -48,7 +55,8 @@ export function createSessionAddresses(
       const isDenied = verdict.error.code === 'ERR_UPLOAD_ADDRESS_REFUSED'
       if (isDenied && (isLeftOver || addresses.isDead(address, addressedAtMs)))
         verdict = { kind: 'renew', error: verdict.error }
-      addresses.noteLateRefusal(verdict.error)
+      // Out of reach, the address may have been dead from the beginning.
+      if (isInReach()) addresses.noteLateRefusal(verdict.error)
       return { kind: 'refused', verdict }
     },
   }

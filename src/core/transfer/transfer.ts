@@ -80,7 +80,7 @@ export function createTransfer(
 ): Transfer {
   const { clock, random, onBytes, watchStragglers } = ports
   const schedule = createSchedule({ order: job.protocol.traits.order })
-  const addresses = createSessionAddresses(clock, job.ledger, job.protocol)
+  const addresses = createSessionAddresses(clock, job.ledger, job.protocol, () => host.isInReach(clock.monotonicNow()))
   const attempts = createAttempts({ ports, job, addresses, onBytes, watchStragglers })
   const life = createLifetime(signal, () => outcomeOf(job), ports.wake)
   onAbort(life.signal, () => attempts.abortAll(life.signal.reason))

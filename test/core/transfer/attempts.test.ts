@@ -219,7 +219,7 @@ function heldAttempts(isResetByAbort: boolean, isDead = false) {
     if (event.type === 'sent') told.push(`sent ${event.unit.fileIndex}/${event.unit.partNumber} ${event.sentBytes}`)
   }
   const job = { ...made, report }
-  const addresses = createSessionAddresses(world.clock, made.ledger, made.protocol)
+  const addresses = createSessionAddresses(world.clock, made.ledger, made.protocol, () => true)
   const attempts = createAttempts({
     ports: {
       ...{ transport, clock: world.clock, timeouts: DEFAULT_TIMEOUTS, bodies: undefined, hasher: undefined },

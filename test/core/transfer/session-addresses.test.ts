@@ -27,14 +27,15 @@ function begin(query = '') {
   const lives = `X-Amz-Date=${signedAt}&X-Amz-Expires=${LIFE_MS / 1_000}&X-Amz-Signature=x`
   file.addresses = [`https://store.test/0/1?${query === '' ? lives : query}`]
   file.addressedAtMs = clock.wallNow()
-  const addresses = createSessionAddresses(clock, job.ledger, job.protocol)
+  const host = { isInReach: true }
+  const addresses = createSessionAddresses(clock, job.ledger, job.protocol, () => host.isInReach)
   const start = (isLeftOver = false): AttemptStart => ({
     turn: { unit: UNIT, attempt: 1, usedTries: 0, isFreshConnection: false, epoch: 0 },
     ...{ file, address: addressOf(file, UNIT), generation: 0, addressedAtMs: file.addressedAtMs, isLeftOver },
     beganAtMs: clock.monotonicNow(),
   })
   const isExpired = (): boolean => addresses.isExpired({ unit: UNIT, address: addressOf(file, UNIT) })
-  return { clock, file, addresses, start, isExpired }
+  return { clock, file, addresses, start, isExpired, host }
 }
 
 it('says when the addresses of a file die and how long they live, as far as they say it', async () => {
@@ -96,4 +97,31 @@ it('leaves every other end as it is', () => {
   const ends: readonly AttemptResult[] = [RECEIVED, { kind: 'expired' }, { kind: 'aborted', ending: 'neverWhole' }]
 
   expect(ends.map((result) => addresses.ended(start(), result))).toEqual(ends)
+})
+
+describe('a host that is out of reach', () => {
+  it('may be probed with an expired address', async () => {
+    const { clock, host, isExpired } = begin()
+    await clock.advance(LIFE_MS + MINUTE_MS)
+    expect(isExpired()).toBe(true)
+
+    host.isInReach = false
+    expect(isExpired()).toBe(false)
+  })
+
+  it.each([true, false])(
+    'and refuses it says nothing of when addresses are tested (in reach: %s)',
+    async (isInReach) => {
+      const { clock, addresses, host, isExpired, start } = begin()
+      const long = start()
+      await clock.advance(10 * MINUTE_MS)
+      addresses.ended(long, RECEIVED)
+
+      host.isInReach = isInReach
+      addresses.ended(start(), refused('renew', 'ERR_UPLOAD_ADDRESS_EXPIRED'))
+      host.isInReach = true
+
+      expect(isExpired()).toBe(isInReach)
+    },
+  )
 })
