@@ -61,6 +61,24 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     await next.close()
   })
 
+  test('takes a lease that is free, however late the browser is to give it, and says of no other that it is taken', async () => {
+    const name = newName()
+    // A page that was loaded just now, in a browser that answers nothing in the time that it is given.
+    const tab = await openTab()
+    await tab.evaluate(() => {
+      performance.now = () => 0
+      AbortSignal.timeout = () => AbortSignal.abort(new DOMException('Too late.', 'TimeoutError'))
+    })
+
+    const session = await journalInPage(tab, name).open('night-1')
+
+    const other = await openTab()
+    await expect(journalInPage(other, name).open('night-1')).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL' })
+    await expect(journalInPage(tab, name).open('night-1')).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL' })
+    await session.close()
+    await Promise.all([tab.close(), other.close()])
+  })
+
   test('makes its copy at the call: what is done to a record after it is not seen', async () => {
     const kept = await page.evaluate(async (name) => {
       const journal = rig.indexedDbJournal({ name })

@@ -8,10 +8,11 @@ import { platformLocks } from './host-slots.ts'
 const GRACE_MS = 2_000
 const YOUNG_MS = 10_000
 
+const HELD = 'is being uploaded already, here or in another tab. Go on there, or close that tab first.'
 const PREFIX = 'mocap-uplink session '
 
 /**
- * Takes the lease at once (a young page: within 2 s), or rejects with ERR_UPLOAD_JOURNAL. Resolves with the function
+ * Takes the lease at once (a young page waits for it, up to 2 s), or rejects with ERR_UPLOAD_JOURNAL. Resolves with the function
  * that gives it back, which settles when the next one can have it.
  */
 export function leaseSession(locks: LockManager | undefined, place: string, key: string): Promise<() => Promise<void>> {
@@ -19,20 +20,25 @@ export function leaseSession(locks: LockManager | undefined, place: string, key:
     if (!locks) throw refused(key, 'cannot be kept: this page has no https, or may keep nothing.')
     // The key as JSON, because not every string can be the name of a lock.
     const name = `${PREFIX}${place} ${JSON.stringify(key)}`
-    const isYoung = performance.now() < YOUNG_MS
-    const how = isYoung ? { signal: AbortSignal.timeout(GRACE_MS) } : { ifAvailable: true }
-    const held = locks
-      .request(name, how, (lock) => {
-        if (!lock) throw heldElsewhere(key)
-        return new Promise<void>((release) => {
-          resolve(async () => {
-            release()
-            await held
+    const ask = (isPatient: boolean): Promise<void> => {
+      const how = isPatient ? { signal: AbortSignal.timeout(GRACE_MS) } : { ifAvailable: true }
+      return (
+        locks
+          .request(name, how, (lock) => {
+            if (!lock) throw refused(key, HELD)
+            return new Promise<void>((release) => {
+              resolve(() => {
+                release()
+                return held
+              })
+            })
           })
-        })
-      })
-      // Nobody is told of a stolen lease. What is appended without one collides with the rows of the thief.
-      .catch((error: unknown) => reject(isYoung ? heldElsewhere(key) : (error as Error)))
+          // A busy browser may not even have looked. Only its answer to the second question says that the lease is taken.
+          // Nobody is told of a stolen lease. What is appended without one collides with the rows of the thief.
+          .catch((error: Error) => (error.name === 'TimeoutError' ? ask(false) : reject(error)))
+      )
+    }
+    const held = ask(performance.now() < YOUNG_MS)
   })
 }
 
@@ -47,10 +53,6 @@ export async function drivenSessions(): Promise<(key: string) => boolean> {
     .catch(() => undefined)
   return (key) =>
     now?.held?.some(({ name }) => name?.startsWith(PREFIX) && name.endsWith(` ${JSON.stringify(key)}`)) === true
-}
-
-function heldElsewhere(key: string): UploadError {
-  return refused(key, 'is being uploaded already, here or in another tab. Go on there, or close that tab first.')
 }
 
 /** The error for what cannot be done with a session of the browser's journal, and why. */
