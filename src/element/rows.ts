@@ -1,9 +1,9 @@
 // The rows of a list: one for each file. A file that is chosen again takes the row that it had before.
 
-import { isSameFile, isSamePlace } from './acceptance.ts'
+import { addUnder, isSameFile, isSamePlace } from './acceptance.ts'
 import type { ChosenAgain } from './chosen-again.ts'
 import type { ChosenFile } from './chosen-files.ts'
-import { isReady, isReplaceable, newItem, type Item } from './items.ts'
+import { isOnItsWay, isReady, isReplaceable, newItem, type Item } from './items.ts'
 
 export interface Rows {
   items(): readonly Item[]
@@ -16,9 +16,6 @@ export interface Rows {
   giveWay(item: Item): void
   keep(isKept: (item: Item) => boolean): void
 }
-
-/** The states of a file that is no longer, or not yet, on its way. */
-const OVER = ['ready', 'failed', 'cancelled']
 
 /** `carried`: the files of all uploads, also those that no longer have a row. */
 export function createRows(carried: () => readonly Item[]): Rows {
@@ -39,17 +36,21 @@ export function createRows(carried: () => readonly Item[]): Rows {
   return {
     items: () => items,
     add(files, again) {
+      // Indexed by name, because thousands of files may be added to thousands of rows.
+      const byName = new Map<string, readonly Item[]>()
+      for (const each of items) addUnder(byName, each.present.fileName, each)
       const added = files.map((chosen) => newItem(chosen.file.name, chosen.file.size, chosen))
       put(added)
       for (const item of added) {
         const { present: own, chosen } = item
-        const isAgain = (each: Item): boolean =>
-          isReplaceable(each) && isSamePlace(each.present.location, own.location) && isSameFile(each.present, own)
-        const same = items.filter((each) => again?.get(each) === chosen || isAgain(each))
-        // A file that is under way keeps its row for now. One that was chosen in its place before, and has not begun, gives way at once.
-        const over = same.find(({ state }) => OVER.includes(state))
-        if (over) giveWay(over, item)
-        for (const each of same) if (!OVER.includes(each.state)) heirs.set(each, item)
+        for (const each of byName.get(own.fileName) ?? []) {
+          const { present } = each
+          const isAgain = isReplaceable(each) && isSamePlace(present.location, own.location) && isSameFile(present, own)
+          if (!isAgain && again?.get(each) !== chosen) continue
+          // A file that is under way keeps its row for now. One that was chosen in its place before, and has not begun, gives way at once.
+          if (isOnItsWay(each)) heirs.set(each, item)
+          else giveWay(each, item)
+        }
       }
     },
     put,

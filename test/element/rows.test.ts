@@ -1,0 +1,24 @@
+// The rows of a list, when a whole night's files are added to it.
+
+// The counter of steps has to be there first.
+import { growth } from '../helpers/growth.ts'
+
+import { expect, it } from 'vitest'
+import { createRows } from '../../src/element/rows.ts'
+
+it('adds ten times as many files in about ten times as many steps, to an empty list and to a long one', async () => {
+  const files = Array.from({ length: 1_000 }, (_, index) => {
+    const file = new File(['swing'], `swing-${String(index)}.mp4`)
+    return { file, path: file.name }
+  })
+  const grown = await growth(
+    (size) => {
+      const rows = createRows(() => [])
+      for (let times = 0; times < 2; times += 1) rows.add(files.slice(0, size))
+    },
+    100,
+    1_000,
+  )
+
+  expect(grown).toBeLessThan(15)
+})
