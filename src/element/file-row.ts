@@ -33,7 +33,7 @@ export function createFileRow(item: Item, onAction: (item: Item, action: RowActi
   const name = build('bdi', 'file-name', { title: item.present.location }, item.name)
   const size = build('span', 'file-size')
   const status = build('span', 'file-status')
-  const problem = build('span', 'file-problem')
+  const problem = build('p', 'file-problem')
   const [bar, fill] = buildBar('file-bar')
   let action: RowAction | undefined
   const button = buildButton('row-button', () => {

@@ -67,7 +67,7 @@ button {
   border-radius: var(--mocap-button-radius, 8px);
 }
 @media (hover: hover) { button:hover { background: var(--_raised); border-color: var(--_text); } }
-button:disabled { opacity: .5; }
+:disabled { opacity: .5; }
 .primary-button, .primary-button:hover { background: var(--_accent); border-color: var(--_accent); color: var(--_on-accent); }
 .quiet-button { background: none; border-color: transparent; color: var(--_muted); padding-inline: 10px; }
 .danger-button { color: var(--_danger); border-color: currentColor; }
@@ -79,10 +79,10 @@ button:disabled { opacity: .5; }
   border: 1.5px dashed var(--_edge); border-radius: calc(var(--mocap-radius, 12px) - 4px);
 }
 .drop-icon { padding: 8px; border-radius: 50%; color: var(--_accent); background: var(--_raised); }
-[class$='-words'] { flex: 1 1 12rem; overflow-wrap: anywhere; }
+[class$='words'] { flex: 1 1 12rem; overflow-wrap: anywhere; }
 [data-large] { flex-direction: column; gap: 16px; padding: 40px 24px; text-align: center; }
 [data-large] .drop-words { flex: none; }
-[data-over] { border-color: var(--_accent); border-style: solid; background: var(--_raised); }
+[data-over] { border: 1.5px solid var(--_accent); background: var(--_raised); }
 
 .offer, .notice, .summary {
   display: flex; flex-wrap: wrap; gap: 12px 16px; align-items: center; justify-content: space-between;
@@ -111,7 +111,8 @@ dialog .actions { display: grid; }
 
 /**
  * Names are shown whole: a finger cannot hover to see the rest of a name, and the clips of a day differ at the end of their names.
- * A button that would squeeze a name gets a line of its own. On a phone, so does the button beside a problem.
+ * A button that would squeeze a name gets a line of its own. On a phone, so does the button beside a problem. Rows are contained,
+ * or each frame would look into all of them to paint those in sight: with 5,000 rows, three times as long.
  */
 const ROWS = `
 .list {
@@ -119,14 +120,14 @@ const ROWS = `
   max-block-size: var(--mocap-list-height, 28rem);
 }
 .file {
-  display: flex; flex-wrap: wrap; align-items: center; row-gap: 8px; position: relative;
+  display: flex; flex-wrap: wrap; align-items: center; row-gap: 8px; contain: content;
   padding: 9px 20px; min-block-size: 60px;
 }
 .file + .file { border-block-start: 1px solid var(--_line); }
-.file-icon { color: var(--_muted); margin-inline-end: 12px; }
-.words { flex: 1 1 8rem; display: flex; flex-direction: column; align-items: start; overflow-wrap: anywhere; }
-.file-name { font-weight: 500; text-align: match-parent; }
-.file-bar { position: absolute; inset-inline: 0; inset-block-end: 0; block-size: 3px; border-radius: 0; }
+.file-icon { color: var(--_muted); margin-inline-end: .75rem; }
+.words { flex-basis: min(8rem, 100% - 2rem); }
+.file-name { font-weight: 500; }
+.file-bar { position: absolute; inset: auto 0 0; block-size: 3px; border-radius: 0; }
 .file button { min-block-size: 36px; margin-inline-start: auto; padding: 6px 10px; }
 [data-state='ready'] button {
   margin-inline-end: -10px;
@@ -141,8 +142,8 @@ const ROWS = `
   [data-large] button { flex-basis: 100%; }
   .drop-zone:not([data-large]) .drop-icon { display: none; }
   .summary, .file { padding-inline: 16px; }
-  [data-state='failed'] .words { flex-basis: calc(100% - 32px); }
-  [data-state='failed'] button { margin-inline-start: 32px; }
+  [data-state='failed'] .words { flex-basis: calc(100% - 2rem); }
+  [data-state='failed'] button { margin-inline-start: 2rem; }
 }
 `
 
@@ -155,6 +156,7 @@ const MOODS = `
 }
 @media (forced-colors: active) {
   .bar { border: 1px solid CanvasText; }
+  :disabled { opacity: 1; }
   .file-bar { block-size: 7px; }
   .fill { background: Highlight; forced-color-adjust: none; }
   .offer, .notice { border: 1px solid CanvasText; border-inline-start-width: 4px; }

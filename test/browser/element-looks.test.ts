@@ -75,4 +75,48 @@ describe.skipIf(chromiumPath === undefined)('the look of the element in Chromium
     })
     expect(cut).toBe('')
   })
+
+  test('begins each line of a long name where the row begins, in a language that is written from right to left', async () => {
+    const page = await openPage({ viewport: { width: 320, height: 740 } })
+    await startTwo(page, 1000)
+    await page.evaluate(() => {
+      const element = document.querySelector('mocap-uploader')!
+      element.texts = { addMore: 'أضف ملفات أخرى' }
+      element.addFiles([new File(['x'], `2026-11-20_${'ballpark-'.repeat(6)}cam.mp4`)])
+    })
+    await page.locator('mocap-uploader [part~=file]').nth(2).waitFor()
+
+    const edges = await page.evaluate(() => {
+      const words = document.querySelector('mocap-uploader')!.shadowRoot!.querySelectorAll('.words')[2]!
+      const name = document.createRange()
+      name.selectNodeContents(words.querySelector('bdi')!)
+      return {
+        begins: words.getBoundingClientRect().right,
+        lines: [...name.getClientRects()].map(({ right }) => right),
+      }
+    })
+    expect(edges.lines.length).toBeGreaterThan(1)
+    for (const right of edges.lines) expect(right).toBeCloseTo(edges.begins, 0)
+  })
+
+  test('keeps the picture of a row beside its name, also where the text is twice as large', async () => {
+    const page = await openPage({ viewport: { width: 320, height: 740 } })
+    await page.evaluate(() => (document.documentElement.style.fontSize = '32px'))
+    await startTwo(page, 1000)
+
+    const boxOf = async (part: string) => (await page.locator(`mocap-uploader .${part}`).first().boundingBox())!
+    const [icon, words] = [await boxOf('file-icon'), await boxOf('file .words')]
+    expect(icon.x + icon.width).toBeLessThanOrEqual(words.x)
+    expect(icon.y).toBeGreaterThanOrEqual(words.y)
+  })
+
+  test('leaves a button that is off the colour which the person has chosen for such buttons', async () => {
+    const page = await openPage({ forcedColors: 'active' })
+    await startTwo(page, 1000)
+    const pause = page.getByRole('button', { name: 'Pause', exact: true })
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+
+    await expect.poll(() => pause.isDisabled()).toBe(true)
+    expect(await pause.evaluate((button) => getComputedStyle(button).opacity)).toBe('1')
+  })
 })
