@@ -20,6 +20,7 @@ form.addEventListener('submit', (event) => {
   uploader.focus()
 })
 
+// Seen, and not heard: a screen reader is told by the element.
 uploader.addEventListener('mocap-upload-done', ({ detail: { status, files } }) => {
   result.textContent = `${status}: ${files.filter((file) => file.status === 'confirmed').length} of ${files.length} files`
 })

@@ -118,7 +118,7 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       const page = await open(example)
       await drop(page, 'section')
       await page.click('button:has-text("Upload 2 clips")')
-      await page.waitForSelector('[role=status]:has-text("confirmed: 2 of 2 confirmed, verified")')
+      await page.waitForSelector('[role=status]:has-text("done: 2 of 2 confirmed, verified")')
 
       expect(page.workers().length).toBe(1)
       expect(await page.locator('li[data-state=confirmed]').count()).toBe(2)
@@ -136,7 +136,7 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       await connect(page)
       await drop(page, 'section')
       await page.click('button:has-text("Upload 2 clips")')
-      await page.waitForSelector('[role=status]:has-text("confirmed: 2 of 2 confirmed")')
+      await page.waitForSelector('[role=status]:has-text("done: 2 of 2 confirmed")')
 
       expect(await page.textContent('[role=status]')).not.toContain('verified')
     })
@@ -182,7 +182,7 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       expect(await page.locator('li:has-text("uploading")').count()).toBe(0)
       await page.unroute(PARTS)
       await page.click('button:has-text("Go on")')
-      await page.waitForSelector('[role=status]:has-text("confirmed: 2 of 2 confirmed")')
+      await page.waitForSelector('[role=status]:has-text("done: 2 of 2 confirmed")')
     })
 
     const earlier = (page: Page) =>
@@ -207,9 +207,81 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
 
       await earlier(page).setInputFiles(paths())
 
-      await page.waitForSelector('[role=status]:has-text("confirmed: 2 of 2 confirmed")')
+      await page.waitForSelector('[role=status]:has-text("done: 2 of 2 confirmed")')
       expect(await page.getByRole('group', { name: 'An earlier upload' }).count()).toBe(0)
       expect(await storedSizes()).toEqual(sizes)
+    })
+
+    test('says which clips an earlier upload misses, takes them one by one, and says of another clip that it is none', async () => {
+      const page = await open(example)
+      await page.setInputFiles('input[type=file]', paths())
+      await page.route(PARTS, () => undefined)
+      await page.click('button:has-text("Upload 2 clips")')
+      await page.waitForSelector('[role=status]:has-text("uploading:")')
+      await page.reload()
+      await page.unroute(PARTS)
+      await connect(page)
+      const card = page.getByRole('group', { name: 'An earlier upload, 0 of 2 confirmed' })
+      await card.getByText('pick these again: swing-01.mp4, swing-02.mp4').waitFor()
+      await card.locator('input').setInputFiles({ name: 'other.mp4', mimeType: 'video/mp4', buffer: Buffer.alloc(9) })
+      await card.getByRole('alert').getByText('still needs these, as they were: swing-01.mp4, swing-02.mp4').waitFor()
+      await card.locator('input').setInputFiles(paths().slice(1))
+      await card.getByText('pick these again: swing-01.mp4').waitFor()
+      expect(await card.getByRole('alert').textContent()).toBe('')
+
+      await card.locator('input').setInputFiles(paths().slice(0, 1))
+
+      await page.waitForSelector('[role=status]:has-text("done: 2 of 2 confirmed")')
+    })
+
+    test('names a clip that failed once, and tries it again in the upload in which it failed', async () => {
+      const page = await open(example)
+      const sent = new Set<string>()
+      const sessions: string[] = []
+      page.on('request', (request) => {
+        if (request.method() === 'POST' && request.url().endsWith('/upload_videos')) sessions.push(request.url())
+      })
+      await page.setInputFiles('input[type=file]', paths())
+      const isLate = /partNumber=2/
+      await page.route(isLate, (route) =>
+        route.fulfill({ status: 400, headers: { 'access-control-allow-origin': '*' } }),
+      )
+      await page.click('button:has-text("Upload 2 clips")')
+      await page.waitForSelector('[role=status]:has-text("not finished: 1 of 2 confirmed")')
+      expect(await page.locator('li[data-state=failed]').textContent()).toMatch(
+        /^swing-01\.mp4 +failed: The storage refused/,
+      )
+      expect(await page.getByRole('group', { name: 'An earlier upload' }).count()).toBe(0)
+
+      await page.unroute(isLate)
+      page.on('request', (request) => {
+        if (request.method() === 'PUT') sent.add(new URL(request.url()).pathname)
+      })
+      await page.click('button:has-text("Try again")')
+      await page.waitForSelector('[role=status]:has-text("done: 2 of 2 confirmed")')
+
+      expect(sessions.length).toBe(1)
+      expect(sent.size).toBe(1)
+      expect(await storedSizes()).toEqual(sizes)
+    })
+
+    test('uploads what was stopped without what is confirmed, and says of what is added meanwhile that it waits', async () => {
+      const page = await open(example)
+      await page.setInputFiles('input[type=file]', paths())
+      const isLate = /partNumber=2/
+      await page.route(isLate, () => undefined)
+      await page.click('button:has-text("Upload 2 clips")')
+      await page.waitForSelector('li[data-state=confirmed]')
+      await page.setInputFiles('input[type=file]', { name: 'late.mp4', mimeType: 'video/mp4', buffer: Buffer.alloc(9) })
+      await page.getByRole('alert').getByText('an upload is under way').waitFor()
+      await page.click('button:has-text("Stop and keep 1")')
+      await page.waitForSelector('[role=status]:has-text("stopped: 1 of 2 confirmed")')
+      expect(await page.locator('li').allTextContents()).toEqual(['swing-01.mp4  stopped', 'swing-02.mp4  confirmed'])
+
+      await page.unroute(isLate)
+      await page.click('button:has-text("Upload 1 clip")')
+
+      await page.waitForSelector('[role=status]:has-text("done: 1 of 1 confirmed")')
     })
 
     test('tells a screen reader of quarters alone, however many clips there are', async () => {
@@ -243,7 +315,7 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
         if (count % 2 === 0 && count < names.length)
           await page.waitForSelector(`[role=status]:has-text("uploading: ${String(count)}")`)
       }
-      await page.waitForSelector('[role=status]:has-text("confirmed: 8 of 8 confirmed")')
+      await page.waitForSelector('[role=status]:has-text("done: 8 of 8 confirmed")')
 
       const heard = await page.evaluate(() => (globalThis as unknown as { heard: string[] }).heard)
       const counts = heard.flatMap((words) => /^uploading: (\d+)/.exec(words)?.[1] ?? [])
@@ -262,8 +334,9 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       await page.setInputFiles('input[type=file]', paths())
       await page.locator('[role=alert]').waitFor({ state: 'detached' })
       await page.click('button:has-text("Upload 2 clips")')
-      await page.waitForSelector('[role=status]:has-text("confirmed: 2 of 2 confirmed")')
-      expect(await page.locator('button:has-text("Upload 2 clips")').isDisabled()).toBe(true)
+      await page.waitForSelector('[role=status]:has-text("done: 2 of 2 confirmed")')
+      expect(await page.locator('button:has-text("Upload 2 clips")').count()).toBe(0)
+      expect(await page.getByRole('button', { name: 'Upload clips', exact: true }).isDisabled()).toBe(true)
 
       await page.setInputFiles('input[type=file]', { ...notes, name: 'swing-03.mp4' })
       await page.waitForSelector('button:has-text("Upload 1 clip")')
@@ -397,6 +470,48 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       await status(page, 'Complete')
       expect(await page.locator('.uppy-Dashboard-Item.is-complete').count()).toBe(2)
       expect(await storedSizes()).toEqual(sizes)
+    })
+
+    test('asks for a file that failed once it is no longer there to be tried again, and goes on with it', async () => {
+      const page = await open(example)
+      await pick(page)
+      const isLate = /partNumber=2/
+      await page.route(isLate, (route) =>
+        route.fulfill({ status: 400, headers: { 'access-control-allow-origin': '*' } }),
+      )
+      await upload(page)
+      await status(page, 'Upload failed')
+      expect(await page.locator('#earlier p').count()).toBe(0)
+      await page.click('.uppy-DashboardContent-back:has-text("Cancel")')
+      await page.waitForSelector('#earlier:has-text("1 of 2 confirmed. Add these again, and it goes on: swing-01.mp4")')
+
+      await page.unroute(isLate)
+      await page.locator('input.uppy-Dashboard-input').first().setInputFiles(paths().slice(0, 1))
+      await upload(page)
+      await status(page, 'Complete')
+
+      expect(await page.textContent('#earlier')).toBe('')
+      expect(await storedSizes()).toEqual(sizes)
+    })
+
+    test('says who is not available, and goes on by itself', async () => {
+      const page = await open(example)
+      await page.locator('input.uppy-Dashboard-input').first().setInputFiles(paths().slice(1))
+      await upload(page)
+      await status(page, 'Complete')
+      const isFarEnd = ({ origin }: URL): boolean => origin !== new URL(page.url()).origin
+      await page.route(isFarEnd, (route) => route.abort('connectionrefused'))
+      await page.click('.uppy-DashboardContent-addMore')
+      await page.locator('input.uppy-Dashboard-input').first().setInputFiles(paths().slice(0, 1))
+      await upload(page)
+      await page
+        .getByText(/^The service is not available\. The next try is at /)
+        .first()
+        .waitFor()
+
+      await page.unroute(isFarEnd)
+
+      await page.waitForFunction(() => document.querySelectorAll('.uppy-Dashboard-Item.is-complete').length === 2)
     })
 
     test('sends in the session that they were in all files that failed, when one of them is tried again', async () => {

@@ -1,29 +1,42 @@
 // One delivery: drop or pick clips, watch their progress, pause, resume, cancel.
 
-import { blobSource, type BrowserUplink } from 'mocap-uplink/browser'
+import { blobSource, type BrowserUplink, type Upload } from 'mocap-uplink/browser'
 import { useUpload, type UploadView } from 'mocap-uplink/react'
 import { useEffect, useRef, useState, type DragEvent } from 'react'
 import { Action } from './action.tsx'
 import { Earlier } from './earlier.tsx'
 import { FileRow } from './file-row.tsx'
+import { Picker } from './picker.tsx'
 
 export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
   const [clips, setClips] = useState<readonly File[]>([])
-  const [refused, setRefused] = useState<readonly string[]>([])
-  const { state, isActive, progress, files, waiting, report, error, start, pause, resume, discard, reset } = useUpload()
+  const [refusal, setRefusal] = useState('')
+  const view = useUpload()
+  const { state, isActive, progress, files, waiting, report, error, start, pause, resume, discard, reset } = view
   // What had the focus may be gone: the form before this, an earlier upload that was discarded or picked.
   const picker = useRef<HTMLInputElement>(null)
   const toPicker = (): void => picker.current?.focus()
   useEffect(toPicker, [])
 
-  function add(added: Iterable<File> | null): void {
-    if (isActive || added === null) return
-    // Clips that have been delivered are not sent again with the next ones.
-    const kept = report?.status === 'confirmed' ? [] : clips
+  // Clips that have been delivered are not sent again with the next ones.
+  const delivered = new Set(files.filter((file) => file.state === 'confirmed').map(({ name }) => name))
+  const left = clips.filter(({ name }) => !delivered.has(name))
+  // An upload that did not finish goes on where it was, with the clips that the page still has.
+  const unfinished = state === 'partial' || state === 'failed' ? view.upload : undefined
+
+  function add(added: Iterable<File>): void {
+    if (isActive) {
+      setRefusal('Not added, because an upload is under way. Add them when it has ended.')
+      return
+    }
+    // Those of an upload that did not finish go on in that one, which is offered above once there are others here.
+    const kept = unfinished ? [] : left
     const names = new Set(kept.map(({ name }) => name))
     const fresh = [...added].filter(({ name }) => !names.has(name))
     setClips([...kept, ...fresh.filter(isClip)])
-    setRefused(fresh.filter((file) => !isClip(file)).map(({ name }) => name))
+    const others = fresh.filter((file) => !isClip(file)).map(({ name }) => name)
+    const why = 'Not added, because only MP4 and MOV that are not empty are taken:'
+    setRefusal(others.length === 0 ? '' : `${why} ${others.join(', ')}`)
     reset()
   }
   function drop(event: DragEvent): void {
@@ -31,53 +44,58 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
     add(event.dataTransfer.files)
   }
   function goOn(key: string, picked: readonly File[]): void {
+    const names = new Set(picked.map(({ name }) => name))
+    setClips([...clips.filter(({ name }) => !names.has(name)), ...picked])
+    setRefusal('')
     start(() => uplink.resume(key, { files: picked }))
     toPicker()
   }
   function deliver(): void {
-    start(() =>
-      uplink.uploadVideos({
-        files: clips.map((clip) => ({ source: blobSource(clip), frameRate: 240 })),
-        movementTypeId: 1,
-        playerId: 'p-17',
-        // The local date as 2026-11-20. The UTC date may already be tomorrow's.
-        sessionDate: new Date().toLocaleDateString('sv'),
-        sessionTypeId: 2,
-      }),
-    )
+    setClips(left)
+    setRefusal('')
+    if (unfinished) start(() => uplink.resume(unfinished.key, { files: left }))
+    else start(begin)
+  }
+  function begin(): Upload {
+    return uplink.uploadVideos({
+      files: left.map((clip) => ({ source: blobSource(clip), frameRate: 240 })),
+      movementTypeId: 1,
+      playerId: 'p-17',
+      // The local date as 2026-11-20. The UTC date may already be tomorrow's.
+      sessionDate: new Date().toLocaleDateString('sv'),
+      sessionTypeId: 2,
+    })
   }
 
   const isPaused = state === 'paused' || state === 'pausing'
+  const still = isPaused ? 'paused' : isActive ? undefined : 'stopped'
   const verified = report?.files.every((file) => file.verified) ? ', verified' : ''
   const howFar = (confirmed: number): string =>
     progress.filesTotal === 0
       ? 'Nothing uploaded yet'
-      : `${state}: ${String(confirmed)} of ${String(progress.filesTotal)} confirmed${verified}`
+      : `${WORDS[state] ?? state}: ${String(confirmed)} of ${String(progress.filesTotal)} confirmed${verified}`
   // The page shows every file. A screen reader is told only of every quarter.
   const quarter = Math.max(1, Math.ceil(progress.filesTotal / 4))
   const atQuarters = progress.filesConfirmed - (progress.filesConfirmed % quarter)
   return (
     <section onDragOver={(event) => event.preventDefault()} onDrop={drop}>
-      {!isActive && <Earlier uplink={uplink} onPicked={goOn} onGone={toPicker} />}
+      {!isActive && <Earlier uplink={uplink} shownKey={unfinished?.key} onPicked={goOn} onGone={toPicker} />}
       <p className="drop">
         Drop clips here, or{' '}
-        <label>
-          pick them{' '}
-          <input ref={picker} type="file" multiple accept=".mp4,.mov" onChange={(event) => add(event.target.files)} />
-        </label>
+        <Picker input={picker} onPicked={add}>
+          pick them
+        </Picker>
       </p>
-      {refused.length > 0 && (
-        <p role="alert">Not added, because only MP4 and MOV that are not empty are taken: {refused.join(', ')}</p>
-      )}
+      {refusal && <p role="alert">{refusal}</p>}
       <p>
-        <Action isOff={isActive || clips.length === 0 || report?.status === 'confirmed'} onClick={deliver}>
-          Upload {clips.length > 0 && clips.length} {clips.length === 1 ? 'clip' : 'clips'}
+        <Action isOff={isActive || left.length === 0} onClick={deliver}>
+          {unfinished ? 'Try again' : `Upload ${clipWords((isActive ? clips : left).length)}`}
         </Action>
         <Action isOff={!isActive} onClick={isPaused ? resume : pause}>
           {isPaused ? 'Go on' : 'Pause'}
         </Action>
         <Action isOff={!isActive} onClick={discard}>
-          Stop{progress.filesConfirmed > 0 && ` and keep ${String(progress.filesConfirmed)}`}
+          Stop{isActive && progress.filesConfirmed > 0 && ` and keep ${String(progress.filesConfirmed)}`}
         </Action>
       </p>
       <progress aria-label="All clips" max={Math.max(1, progress.totalBytes)} value={progress.sentBytes} />
@@ -92,7 +110,7 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
       {error && <p role="alert">{error.message}</p>}
       <ul>
         {files.length > 0
-          ? files.map((file) => <FileRow key={file.fileIndex} file={file} isPaused={isPaused} />)
+          ? files.map((file) => <FileRow key={file.fileIndex} file={file} still={still} />)
           : clips.map(({ name }) => (
               <li key={name}>
                 <bdi>{name}</bdi>
@@ -101,6 +119,17 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
       </ul>
     </section>
   )
+}
+
+function clipWords(count: number): string {
+  return count === 0 ? 'clips' : count === 1 ? '1 clip' : `${String(count)} clips`
+}
+
+/** What the states of an upload are called here, where their own names are not plain enough. */
+const WORDS: Partial<Record<UploadView['state'], string>> = {
+  confirmed: 'done',
+  partial: 'not finished',
+  cancelled: 'stopped',
 }
 
 /** Nothing while no rate is known, or while only answers are awaited. */

@@ -1,20 +1,21 @@
 // Uploads that an earlier visit left unfinished, after a reload or a closed tab. To resume one, the user picks its
-// clips again, and it continues with what is not confirmed yet. It can also be discarded.
+// missing clips again, and it continues with what is not confirmed yet. It can also be discarded.
 
 import { drivenSessions, type BrowserUplink } from 'mocap-uplink/browser'
 import { useEffect, useState } from 'react'
-
-type Session = Awaited<ReturnType<BrowserUplink['sessions']>>[number]
+import { EarlierUpload, type Unfinished } from './earlier-upload.tsx'
 
 interface EarlierProps {
   readonly uplink: BrowserUplink
+  /** The upload that the page still shows is not offered a second time. */
+  readonly shownKey: string | undefined
   readonly onPicked: (key: string, clips: readonly File[]) => void
   /** One that was discarded is gone, and with it the button that had the focus. */
   readonly onGone: () => void
 }
 
-export function Earlier({ uplink, onPicked, onGone }: EarlierProps) {
-  const [left, setLeft] = useState<readonly Session[]>([])
+export function Earlier({ uplink, shownKey, onPicked, onGone }: EarlierProps) {
+  const [left, setLeft] = useState<readonly Unfinished[]>([])
   useEffect(() => {
     let isShown = true
     // Without a journal there is nothing to resume, and no error to show.
@@ -26,37 +27,20 @@ export function Earlier({ uplink, onPicked, onGone }: EarlierProps) {
       isShown = false
     }
   }, [uplink])
-  async function discard({ key, filesConfirmed }: Session): Promise<void> {
-    const kept =
-      filesConfirmed > 0 ? `${filesConfirmed} of its clips stay confirmed.` : 'None of its clips is confirmed.'
-    if (!confirm(`Give this upload up? ${kept}`)) return
-    await uplink.discardSession(key)
+  function onDiscarded(key: string): void {
     setLeft((shown) => shown.filter((session) => session.key !== key))
     onGone()
   }
-  return left.map((session) => (
-    <fieldset key={session.key} className="earlier">
-      <legend>
-        An earlier upload, {session.filesConfirmed} of {session.filesTotal} confirmed
-      </legend>
-      <label>
-        To go on, pick its clips again{' '}
-        <input
-          type="file"
-          multiple
-          accept=".mp4,.mov"
-          onChange={(event) => onPicked(session.key, [...(event.target.files ?? [])])}
-        />
-      </label>
-      <button onClick={() => void discard(session)}>Discard</button>
-    </fieldset>
-  ))
+  return left
+    .filter(({ key }) => key !== shownKey)
+    .map((session) => <EarlierUpload key={session.key} {...{ uplink, session, onPicked, onDiscarded }} />)
 }
 
-/** Unfinished sessions, without those that another tab is driving. */
-async function unfinished(uplink: BrowserUplink): Promise<readonly Session[]> {
+/** Unfinished sessions and the clips that each misses, without those that another tab is driving. */
+async function unfinished(uplink: BrowserUplink): Promise<readonly Unfinished[]> {
   const isDriven = await drivenSessions()
-  return (await uplink.sessions()).filter(
+  const left = (await uplink.sessions()).filter(
     ({ key, status }) => ['open', 'partial', 'failed'].includes(status) && !isDriven(key),
   )
+  return Promise.all(left.map(async (session) => ({ ...session, missing: await uplink.missingFiles(session.key) })))
 }

@@ -5,18 +5,19 @@ import { memo } from 'react'
 
 interface FileRowProps {
   readonly file: UploadFileStatus
-  /** Whether the whole upload is paused. A file's own status does not say. */
-  readonly isPaused: boolean
+  /** What is said of a file that is neither confirmed nor failed, if the whole upload stands still. Its own status does not say. */
+  readonly still: 'paused' | 'stopped' | undefined
 }
 
-export const FileRow = memo(function FileRow({ file, isPaused }: FileRowProps) {
+export const FileRow = memo(function FileRow({ file, still }: FileRowProps) {
   const isLeft = file.state === 'pending' || file.state === 'uploading'
-  const words = isPaused && isLeft ? 'paused' : file.state
+  const words = (isLeft && still) || file.state
   return (
     <li data-state={file.state}>
       <bdi>{file.name}</bdi> <progress aria-label={file.name} max={Math.max(1, file.bytes)} value={file.sentBytes} />{' '}
       {words === 'pending' ? 'waiting' : words}
-      {file.error && `: ${file.error.message}`}
+      {/* The message names the file, as the row does. */}
+      {file.error && `: ${file.error.message.replace(`${file.name}: `, '')}`}
     </li>
   )
 })

@@ -1,14 +1,24 @@
 // Uploads that an earlier visit left unfinished, after a reload or a closed tab. Uppy forgets its files with the page, so
 // the user adds them again. The upload then continues in the session in which it began, with what is not confirmed yet.
 
-import { drivenSessions, type BrowserUplink } from 'mocap-uplink/browser'
+import { drivenSessions, type BrowserUplink, type MissingFile } from 'mocap-uplink/browser'
 import type { ResumedUpload } from './mocap-uplink-uploader.ts'
 
-/** Shows for each which files are missing, with a button that discards it. */
-export async function showEarlier(uplink: BrowserUplink, place: Element): Promise<void> {
-  const left = await unfinished(uplink)
+/** Of many missing files, only the first are named. */
+const NAMED = 5
+
+/**
+ * Shows for each which files are missing, with a button that discards it. Nothing is said of an upload whose missing files are all
+ * among those that the dashboard shows: a retry there resumes it.
+ */
+export async function showEarlier(uplink: BrowserUplink, place: Element, shown: () => readonly File[]): Promise<void> {
+  const left = (await unfinished(uplink)).filter(({ missing }) => {
+    const files = shown()
+    return !missing.every((each) => files.some((file) => isSame(each, file)))
+  })
   const notes = left.map(({ key, missing, filesConfirmed, filesTotal }) => {
-    const names = missing.map(({ fileName }) => fileName).join(', ')
+    const named = missing.slice(0, NAMED).map(({ fileName }) => fileName)
+    const names = `${named.join(', ')}${missing.length > NAMED ? ` and ${String(missing.length - NAMED)} more` : ''}`
     const discard = document.createElement('button')
     discard.textContent = 'Discard'
     discard.addEventListener('click', () => {
@@ -16,8 +26,11 @@ export async function showEarlier(uplink: BrowserUplink, place: Element): Promis
         filesConfirmed > 0
           ? `${String(filesConfirmed)} of its files stay confirmed.`
           : 'None of its files is confirmed.'
-      if (confirm(`Give this upload up? ${kept}`))
-        void uplink.discardSession(key).then(() => showEarlier(uplink, place))
+      if (!confirm(`Give this upload up? ${kept}`)) return
+      void uplink.discardSession(key).then(
+        () => showEarlier(uplink, place, shown),
+        (error: unknown) => note.append(` ${String(error)}`),
+      )
     })
     const note = document.createElement('p')
     const done = `${String(filesConfirmed)} of ${String(filesTotal)} confirmed`
@@ -37,13 +50,11 @@ export async function resumeEarlier(
   const resumed: ResumedUpload[] = []
   for (const { key, missing } of await unfinished(uplink)) {
     const found = new Map<number, File>()
-    for (const { fileIndex, fileName, bytes, modifiedAtMs } of missing) {
-      const file = [...free].find(
-        ({ name, size, lastModified }) => name === fileName && size === bytes && lastModified === modifiedAtMs,
-      )
+    for (const each of missing) {
+      const file = [...free].find((one) => isSame(each, one))
       if (file === undefined) continue
       free.delete(file)
-      found.set(fileIndex, file)
+      found.set(each.fileIndex, file)
     }
     const isWhole = found.size === missing.length && [...found.values()].some((file) => files.includes(file))
     // One that cannot be resumed, for example because another tab was quicker, must not leave those already resumed unattended.
@@ -52,6 +63,10 @@ export async function resumeEarlier(
     else resumed.push({ upload, files: found })
   }
   return resumed
+}
+
+function isSame({ fileName, bytes, modifiedAtMs }: MissingFile, { name, size, lastModified }: File): boolean {
+  return name === fileName && size === bytes && lastModified === modifiedAtMs
 }
 
 /** Unfinished sessions with the files that each misses, without those that this page or another tab is driving. */

@@ -43,7 +43,12 @@ function openDashboard(baseUrl: string, apiKey: string): void {
   const place = document.querySelector('#earlier')
   if (place === null) return
   // Without a journal there is nothing to resume, and no error to show.
-  const show = (): void => void showEarlier(uplink, place).catch(() => undefined)
+  const shown = (): File[] =>
+    uppy
+      .getFiles()
+      .map(({ data }) => data)
+      .filter((data) => data instanceof File)
+  const show = (): void => void showEarlier(uplink, place, shown).catch(() => undefined)
   uppy.on('upload', () => place.replaceChildren())
   uppy.on('complete', show)
   uppy.on('cancel-all', show)

@@ -159,6 +159,10 @@ export class MocapUplinkUploader<M extends Meta, B extends Body> extends BasePlu
         for (const file of own())
           if (!told.has(file.fileIndex)) this.#tellProgress(batch.get(file.fileIndex), file, startedAt)
       })
+      upload.on('waiting', ({ who, untilMs }) => {
+        const next = untilMs === undefined ? 'now' : `at ${new Date(untilMs).toLocaleTimeString()}`
+        this.uppy.info(`The ${who} is not available. The next try is ${next}.`, 'warning', 5_000)
+      })
       await upload.done()
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error))
