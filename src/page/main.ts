@@ -29,6 +29,8 @@ ask.addEventListener('submit', (event) => {
   ask.reset()
   keepKey(key)
   open(key)
+  // With the form goes the focus, which would fall to the top of the page.
+  document.querySelector<HTMLElement>('mocap-uploader:not([hidden])')?.focus()
 })
 tellUploaders()
 const key = takeKey()

@@ -81,6 +81,23 @@ describe.skipIf(chromiumPath === undefined)('the page of the service', () => {
     await page.getByLabel('API key of this service').fill(API_KEY)
     await page.getByRole('button', { name: 'Open' }).click()
     await page.waitForSelector('#news:has-text("live")')
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('flow'))).toBe('video')
+  })
+
+  test('fits a phone whose text is twice as large', async () => {
+    const page = await open()
+    await page.setViewportSize({ width: 320, height: 700 })
+    await page.evaluate(() => (document.documentElement.style.fontSize = '200%'))
+    const width = () => page.evaluate(() => document.documentElement.scrollWidth)
+    await page.getByLabel('API key of this service').waitFor()
+    expect(await width()).toBe(320)
+
+    await page.getByLabel('API key of this service').fill(API_KEY)
+    await page.getByRole('button', { name: 'Open' }).click()
+    await page.waitForSelector('#news:has-text("live")')
+    expect(await width()).toBe(320)
+    await page.getByLabel('What').selectOption('capture')
+    expect(await width()).toBe(320)
   })
 
   test('shows what the service holds as it comes: a clip, a capture, an analysis', async () => {
