@@ -2,7 +2,7 @@
 // one. It needs only the receipt and the files, and asks no service.
 
 import { createHash, type Hash } from 'node:crypto'
-import { open, readFile, stat } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import * as v from 'valibot'
 import { errorCode, fileProblem } from '../adapters/node/file-problem.ts'
 import { invalid } from '../core/errors.ts'
@@ -13,6 +13,7 @@ import {
   type DeliveredPart,
   type DeliveryReceipt,
 } from '../flows/receipt.ts'
+import { readText } from './options/option-values.ts'
 
 const part = v.looseObject({
   partNumber: v.pipe(v.number(), v.integer(), v.minValue(1)),
@@ -36,7 +37,7 @@ const receiptSchema = v.looseObject({
 
 /** Reads a receipt file. Rejects with ERR_UPLOAD_INVALID_ARGUMENT that says what is wrong with it. */
 export async function readReceipt(path: string): Promise<DeliveryReceipt> {
-  const text = await readFile(path, 'utf8').catch(() => invalid(`${path} cannot be read: give a receipt file.`))
+  const text = await readText(path, 'the receipt')
   let json: unknown
   try {
     json = JSON.parse(text)

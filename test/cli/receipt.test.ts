@@ -1,7 +1,9 @@
 // What was delivered, and the proof of it against files: shown and checked by processes of their own.
 
+import { execFileSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdir, readFile, rename, truncate, writeFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { mkdir, open, readFile, rename, truncate, writeFile, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 
@@ -193,6 +195,37 @@ it('stops at Ctrl-C in the middle of a large file', async () => {
   check.process.kill('SIGINT')
 
   expect(await check.ended).toMatchObject({ code: 130, stderr: 'Interrupted by SIGINT.\n' })
+})
+
+it('is read from a pipe, whose wait for a writer ends at Ctrl-C', async () => {
+  const pipe = join(cli.folder, 'receipt.pipe')
+  execFileSync('mkfifo', [pipe])
+  const check = () => {
+    const started = cli.start(['receipt', 'check', pipe, 'swing.mp4'])
+    onTestFinished(() => void started.process.kill('SIGKILL'))
+    return started
+  }
+  // It can be opened for writing without a wait as soon as there is a reader.
+  const opened = () => open(pipe, constants.O_WRONLY | constants.O_NONBLOCK)
+  const writerOnceRead = async (): Promise<FileHandle> => {
+    let writer: FileHandle | undefined
+    await expect.poll(async () => (writer = await opened().catch(() => undefined))).toBeDefined()
+    return writer!
+  }
+
+  const unread = check()
+  const silent = await writerOnceRead()
+  unread.process.kill('SIGINT')
+
+  expect(await unread.ended).toMatchObject({ code: 130, stderr: 'Interrupted by SIGINT.\n' })
+  await silent.close()
+
+  const read = check()
+  const writer = await writerOnceRead()
+  await writer.writeFile(await readFile(join(cli.folder, 'receipt.json')))
+  await writer.close()
+
+  expect(await read.ended).toMatchObject({ code: 0, stdout: 'proven swing.mp4\n1 of 1 file proven\n' })
 })
 
 describe('a receipt is never written over a recording', () => {

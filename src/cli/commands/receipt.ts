@@ -54,7 +54,7 @@ export function addReceiptCommand(program: Command, context: CommandContext): vo
     // Imported only here: no other command reads a schema.
     const { readReceipt } = await import('../receipt-check.ts')
     const { proveAll } = await import('../receipt-match.ts')
-    const delivered = await readReceipt(file)
+    const delivered = await interruptible(readReceipt(file), context.interruption)
     const proveEach = async (): Promise<FileProof[]> => {
       // Hidden and junk-named files count too: whoever named such a file itself has delivered it.
       const { files, skipped } = await filesUnder(paths, { isSought: () => true })
