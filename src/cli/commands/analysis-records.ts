@@ -10,6 +10,8 @@ import { EXIT } from '../exit-codes.ts'
 import { readObjectOption } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
+import { called } from '../unclear-end.ts'
+import { analysisLine } from '../views/how-to-go-on.ts'
 import { printCalls } from '../views/plan-view.ts'
 import { waitingCall } from '../views/waiting-call.ts'
 import type { AnalysisWord } from '../run-analysis.ts'
@@ -53,6 +55,7 @@ export function addAnalysisRecordCommands(analysis: Command, context: CommandCon
     return readRecord(context, options, {
       id,
       call: `PATCH /requested_analyses/${id}`,
+      doubt: 'The change may have been made',
       read: (client, calling) => client.requestedAnalyses.update({ id, data }, calling),
     })
   })
@@ -62,6 +65,7 @@ export function addAnalysisRecordCommands(analysis: Command, context: CommandCon
       id,
       call: `PATCH /requested_analyses/${id}/submit`,
       assumed: 'requested' as const,
+      doubt: 'The submit may have arrived',
       read: (client, calling) => client.requestedAnalyses.submit(id, calling),
     }),
   )
@@ -74,6 +78,8 @@ interface RecordCall {
   readonly call: string
   /** The state of the analysis after this call, if the reply does not say. */
   readonly assumed?: AnalysisWord
+  /** What to say if it may have been done without an answer. Absent for a call that only reads. */
+  readonly doubt?: string
   read(client: Client, calling: CallOptions): Promise<RequestedAnalysis>
 }
 
@@ -82,8 +88,19 @@ async function readRecord(context: CommandContext, options: SharedOptions, what:
   checkId(what.id, 'the analysis id')
   const uplink = await uplinkFromOptions(options, context)
   if (options.dryRun === true) printCalls(output, 'analysis', [what.call])
-  else printRecord(output, await what.read(uplink.client, waitingCall(output, context.interruption)), what)
+  else printRecord(output, await recordOf(context, output, options, what, uplink.client), what)
   context.exitWith(EXIT.done)
+}
+
+function recordOf(
+  { env, interruption }: CommandContext,
+  output: Output,
+  options: SharedOptions,
+  { id, doubt, read }: RecordCall,
+  client: Client,
+): Promise<RequestedAnalysis> {
+  const look = doubt && `${doubt}. To look: ${analysisLine(['get', id], options, env)}`
+  return called({ output, interruption }, (calling) => read(client, calling), look)
 }
 
 function printRecord(output: Output, record: RequestedAnalysis, { id, assumed = 'requested' }: RecordCall): void {

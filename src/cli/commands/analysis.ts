@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import { checkId, checkSegmentId, checkText } from '../../client/checks.ts'
+import type { CallOptions } from '../../client/operations.ts'
 import { given } from '../../core/given.ts'
 import type { AnalysisInput, AnalysisOptions } from '../../flows/analysis.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
@@ -9,18 +10,19 @@ import { EXIT } from '../exit-codes.ts'
 import { addBelow } from '../views/help-texts.ts'
 import { parseDuration } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
-import { analysisLine } from '../views/how-to-go-on.ts'
+import { analysisLine, requestLine } from '../views/how-to-go-on.ts'
 import { printCalls } from '../views/plan-view.ts'
 import {
   analysisExitCode,
   followAnalysis,
   printAnalysisResult,
   submitted,
+  type AnalysisLines,
   type AnalysisResult,
 } from '../run-analysis.ts'
+import { requestWithSegments } from '../request-with-segments.ts'
 import { checkAgreement, segmentFromOption } from '../options/segment-from-json.ts'
 import type { Output } from '../views/output.ts'
-import { waitingCall } from '../views/waiting-call.ts'
 import { uplinkFromOptions } from '../options/uplink-from-options.ts'
 import { addAnalysisRecordCommands } from './analysis-records.ts'
 
@@ -88,14 +90,13 @@ function addCreate(analysis: Command, context: CommandContext): void {
       return
     }
     // Always a draft first, so that a create repeated after a lost answer costs no second report.
-    const { interruption } = context
-    let result = await followAnalysis(uplink.requestAnalysis(input), { output, interruption })
+    const running = { output, interruption: context.interruption }
+    let result = await followAnalysis(uplink.requestAnalysis(input), running)
     const { analysisId } = result
     if (options.submit === true && result.status === 'draft' && analysisId !== null) {
       output.say('analysis: submitting')
-      const calling = waitingCall(output, interruption)
-      const submit = () => uplink.client.requestedAnalyses.submit(analysisId, calling)
-      result = await submitted(result, submit, interruption)
+      const submit = (calling: CallOptions) => uplink.client.requestedAnalyses.submit(analysisId, calling)
+      result = await submitted(result, submit, running)
     }
     end(context, output, options, result)
   })
@@ -166,13 +167,19 @@ async function requestOne(context: CommandContext, options: SegmentNames & WaitO
     context.exitWith(EXIT.done)
     return
   }
-  const analysis = uplink.requestAnalysis(input)
   output.event('start', { flow: 'analysis', name: options.name })
-  const result = await followAnalysis(analysis, { output, interruption: context.interruption })
-  end(context, output, options, result)
+  const result = await requestWithSegments(uplink, input, { output, interruption: context.interruption })
+  end(context, output, options, result, (segments) => requestLine(segments, options, context.env))
 }
 
-function end(context: CommandContext, output: Output, options: SharedOptions, result: AnalysisResult): void {
-  printAnalysisResult(output, result, (...words) => analysisLine(words, options, context.env))
+function end(
+  context: CommandContext,
+  output: Output,
+  options: SharedOptions,
+  result: AnalysisResult,
+  again?: AnalysisLines['again'],
+): void {
+  const line = (...words: (string | number)[]) => analysisLine(words, options, context.env)
+  printAnalysisResult(output, result, { line, ...given({ again }) })
   context.exitWith(analysisExitCode(result, context.interruption))
 }

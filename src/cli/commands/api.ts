@@ -7,8 +7,8 @@ import { interruptible, type CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
 import { readJsonOption } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
+import { called } from '../unclear-end.ts'
 import { printCalls } from '../views/plan-view.ts'
-import { waitingCall } from '../views/waiting-call.ts'
 import { uplinkFromOptions } from '../options/uplink-from-options.ts'
 
 interface ApiOptions extends SharedOptions {
@@ -40,8 +40,11 @@ export function addApiCommand(program: Command, context: CommandContext): void {
       context.exitWith(EXIT.done)
       return
     }
-    const calling = waitingCall(output, context.interruption)
-    const reply = await uplink.client.call(verb, plainPath, { query, ...calling, ...given({ data }) })
+    const reply = await called(
+      { output, interruption: context.interruption },
+      (calling) => uplink.client.call(verb, plainPath, { query, ...calling, ...given({ data }) }),
+      verb === 'GET' ? undefined : 'The service may have done it all the same. Look before you call it again.',
+    )
     if (reply.data !== undefined) output.document(reply.data)
     output.event('reply', { status: reply.status, data: reply.data ?? null })
     output.event('result', { flow: 'api', status: 'completed', httpStatus: reply.status })

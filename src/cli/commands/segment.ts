@@ -6,8 +6,8 @@ import { interruptible, type CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
 import { parseInteger, readObjectOption } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
+import { called } from '../unclear-end.ts'
 import { printCalls } from '../views/plan-view.ts'
-import { waitingCall } from '../views/waiting-call.ts'
 import { uplinkFromOptions } from '../options/uplink-from-options.ts'
 
 interface CreateOptions extends SharedOptions {
@@ -55,8 +55,11 @@ async function createSegment(context: CommandContext, options: CreateOptions): P
   if (options.dryRun === true) {
     printCalls(output, 'segment', ['POST /player_group_segments'])
   } else {
-    const calling = waitingCall(output, context.interruption)
-    const { analysisSegmentId, ...rest } = await uplink.client.playerGroupSegments.create(input, calling)
+    const { analysisSegmentId, ...rest } = await called(
+      { output, interruption: context.interruption },
+      (calling) => uplink.client.playerGroupSegments.create(input, calling),
+      'The segment may have been made. The same command makes another one; nothing uses the first.',
+    )
     const record = { analysis_segment_id: analysisSegmentId, ...rest }
     output.document(record)
     output.event('result', { flow: 'segment', status: 'completed', segmentId: analysisSegmentId, record })
@@ -72,8 +75,11 @@ async function updateSegment(context: CommandContext, text: string, options: Upd
   if (options.dryRun === true) {
     printCalls(output, 'segment', [`PATCH /player_group_segments/${id}`])
   } else {
-    const calling = waitingCall(output, context.interruption)
-    const record = await uplink.client.playerGroupSegments.update({ id, data }, calling)
+    const record = await called(
+      { output, interruption: context.interruption },
+      (calling) => uplink.client.playerGroupSegments.update({ id, data }, calling),
+      'The change may have been made. The same command makes it again.',
+    )
     output.document(record)
     output.event('result', {
       flow: 'segment',

@@ -8,8 +8,13 @@ import { stateFolder } from '../../adapters/node/journal/state-folder.ts'
 import type { Environment } from '../options/credentials-from-options.ts'
 import { OPTION_DEFAULTS, type SharedOptions } from '../options/options.ts'
 import type { Output } from './output.ts'
+import type { KnownSegments } from '../run-analysis.ts'
 import type { UploadResult } from '../upload-result.ts'
 import { countOf } from './wording.ts'
+
+/** What `analysis request` was given. */
+type RequestOptions = SharedOptions &
+  Readonly<Partial<Record<keyof KnownSegments | 'name' | 'deadline' | 'pollEvery', string>>>
 
 /** Says on stderr how to finish a session. Prints nothing if it is confirmed or cancelled. */
 export function sayHowToGoOn(output: Output, result: UploadResult, options: SharedOptions, env: Environment): void {
@@ -119,6 +124,25 @@ export function commandLine(
 export function analysisLine(words: readonly (string | number)[], options: SharedOptions, env: Environment): string {
   const said = words.map((word) => quoted(String(word)))
   return [programOf(env), 'analysis', ...said, ...waysToTheService(options, env)].join(' ')
+}
+
+/** The command that requests an analysis once more, with the segments that exist. The others are made from what was given. */
+export function requestLine(segments: KnownSegments, options: RequestOptions, env: Environment): string {
+  const role = (name: keyof KnownSegments): string | undefined => {
+    const [id, text] = [segments[name], options[name]]
+    if (id !== undefined) return JSON.stringify({ analysis_segment_id: id })
+    return text?.startsWith('@') === true ? `@${resolve(text.slice(1))}` : text
+  }
+  const said = {
+    '--name': options.name,
+    '--primary': role('primary'),
+    '--comparison': role('comparison'),
+    '--population': role('population'),
+    '--deadline': options.deadline,
+    '--poll-every': options.pollEvery,
+  }
+  const words = Object.entries(said).flatMap(([flag, value]) => (value === undefined ? [] : [flag, value]))
+  return analysisLine(['request', ...words], options, env)
 }
 
 type Values = readonly (readonly [name: string, value: string | undefined])[]

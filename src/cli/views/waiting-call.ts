@@ -7,13 +7,30 @@ import { outageTeller } from './change-lines.ts'
 import { outageFields } from './json-lines.ts'
 import type { Output } from './output.ts'
 
-/** The options of such a call. A person is told on stderr, because stdout has the service's own document, for a program to read. */
-export function waitingCall(output: Output, { signal }: Interruption): CallOptions {
+export interface WaitingCall extends CallOptions {
+  /** Whether a try is under way, or an earlier one may have been heard. */
+  readonly mayHaveArrived: boolean
+}
+
+/**
+ * The options of such a call. A person is told by `tell`. Default: on stderr, because stdout has the service's own document, for a
+ * program to read.
+ */
+export function waitingCall(
+  output: Output,
+  { signal }: Interruption,
+  tell: (text: string) => void = (text) => output.complain(text),
+): WaitingCall {
   const isForPerson = output.mode === 'lines' || output.mode === 'terminal'
-  const say = outageTeller((text) => (isForPerson ? output.complain(text) : undefined))
+  const say = outageTeller((text) => (isForPerson ? tell(text) : undefined))
+  let mayHaveArrived = false
   return {
     signal,
+    get mayHaveArrived() {
+      return mayHaveArrived
+    },
     onWaiting(wait) {
+      mayHaveArrived = wait?.isDoubtful ?? true
       if (!wait) return
       const outage = asOutage(wait)
       output.event('waiting', outageFields(outage))
