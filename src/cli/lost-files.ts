@@ -1,21 +1,28 @@
-// Which files `resume --files-in` looks for: those of all sessions that it resumes, since a file of one may be mistaken for another's.
+// Where the files of sessions are that `resume` would take up. With --files-in, those of all sessions are looked for together, since a
+// file of one may be mistaken for another's.
 
 import { foldJournal } from '../core/journal/fold-journal.ts'
+import { fileAt, isReceived } from '../core/journal/ledger.ts'
 import type { Journal, SoughtFile } from '../core/ports.ts'
 import { inBatches } from '../flows/in-batches.ts'
 import type { SessionSummary } from '../flows/sessions.ts'
 import { soughtFiles } from '../flows/sought-files.ts'
-import { movedFiles, type FoundPlace, type MovedFiles } from './moved-files.ts'
+import { asItWas, movedFiles, type FoundPlace, type MovedFiles } from './moved-files.ts'
 
-/** A file that is looked for, and where it is now. */
+/** A file that is not confirmed, and where it is now. */
 export interface LookedFor {
   readonly file: SoughtFile
   readonly place: FoundPlace
+  /** How many of its bytes have a receipt. */
+  readonly receivedBytes: number
 }
 
+/** The files that are not confirmed, by the key of their session. */
+export type LookedForBySession = ReadonlyMap<string, readonly LookedFor[]>
+
 export interface LostFiles extends Pick<MovedFiles, 'source'> {
-  /** Looks for the files that are not confirmed, by the key of their session. */
-  look(): Promise<ReadonlyMap<string, readonly LookedFor[]>>
+  /** Looks for the files that are not confirmed. */
+  look(): Promise<LookedForBySession>
 }
 
 /** Looks below `folder` for the files of these sessions. Makes no call. Rejects as `movedFiles` does. */
@@ -24,26 +31,48 @@ export async function lostFiles(
   sessions: readonly SessionSummary[],
   journal: Pick<Journal, 'read'>,
 ): Promise<LostFiles> {
+  const { all, open } = await filesOf(sessions, journal)
+  const { source, find } = await movedFiles(folder, all)
+  return { source, look: () => lookForEach(open, find) }
+}
+
+/** Looks for the files of these sessions only where they were. Makes no call. */
+export async function filesWhereTheyWere(
+  sessions: readonly SessionSummary[],
+  journal: Pick<Journal, 'read'>,
+): Promise<LookedForBySession> {
+  const { open } = await filesOf(sessions, journal)
+  return lookForEach(open, asItWas)
+}
+
+type Sought = Omit<LookedFor, 'place'>
+
+/** All files of the sessions that can be read, and those that are not confirmed by session. */
+async function filesOf(sessions: readonly SessionSummary[], journal: Pick<Journal, 'read'>) {
   const all: SoughtFile[][] = []
-  const missing = new Map<string, readonly SoughtFile[]>()
+  const open = new Map<string, readonly Sought[]>()
   for (const { key, error } of sessions) {
     if (error !== undefined) continue
     const folded = foldJournal(await journal.read(key))
     const files = soughtFiles(folded)
     all.push(files)
-    missing.set(
-      key,
-      files.filter((_, index) => folded.ledger.files[index]?.state !== 'confirmed'),
-    )
+    const missing = files.flatMap((file, index): Sought[] => {
+      const { state, parts } = fileAt(folded.ledger, index)
+      if (state === 'confirmed') return []
+      const receivedBytes = parts.reduce((sum, part) => sum + (isReceived(part) ? part.end - part.start : 0), 0)
+      return [{ file, receivedBytes }]
+    })
+    open.set(key, missing)
   }
-  const { source, find } = await movedFiles(folder, all.flat())
-  return {
-    source,
-    async look() {
-      const looked = new Map<string, readonly LookedFor[]>()
-      for (const [key, files] of missing)
-        looked.set(key, await inBatches(files, async (file) => ({ file, place: await find(file) })))
-      return looked
-    },
-  }
+  return { all: all.flat(), open }
+}
+
+async function lookForEach(
+  open: ReadonlyMap<string, readonly Sought[]>,
+  find: (file: SoughtFile) => Promise<FoundPlace>,
+): Promise<LookedForBySession> {
+  const looked = new Map<string, readonly LookedFor[]>()
+  for (const [key, files] of open)
+    looked.set(key, await inBatches(files, async (one) => ({ ...one, place: await find(one.file) })))
+  return looked
 }

@@ -8,9 +8,10 @@ import { differenceOf } from '../adapters/web/source-identity.ts'
 import { UploadError } from '../core/errors.ts'
 import type { SoughtFile, SourceIdentity } from '../core/ports.ts'
 import type { ResumeOptions } from '../flows/sessions.ts'
+import { errorLine } from './views/error-line.ts'
 
-/** The one path that must be the file, or why there is no such path. */
-export type FoundPlace = { readonly path: string } | { readonly why: string }
+/** The one path that must be the file, or why there is no such path. `isChanged`: the file is there, and is no longer what it was. */
+export type FoundPlace = { readonly path: string } | { readonly why: string; readonly isChanged?: true }
 
 export interface MovedFiles {
   /** For `resume`: opens each file where it was or, if it is not there, below the folder. */
@@ -74,6 +75,17 @@ export async function movedFiles(folder: string, all: readonly SoughtFile[]): Pr
         },
       }
     },
+  }
+}
+
+/** Says whether a file is where and as it was, as far as that can be told without its bytes. */
+export async function asItWas(file: SoughtFile): Promise<FoundPlace> {
+  const { location } = file
+  try {
+    const how = differenceOf(file, await fileSource(location).describe())
+    return how === undefined ? { path: location } : { why: `it has changed: ${how}`, isChanged: true }
+  } catch (error) {
+    return { why: errorLine(error).message.replace(`"${location}" `, 'it ') }
   }
 }
 

@@ -115,6 +115,34 @@ describe('an upload that was interrupted', () => {
     }
   })
 
+  it('counts in a dry run no receipt of a file that has changed since, and says which files are not as they were', async () => {
+    const key = await killedUpload()
+    const path = join(cli.folder, 'big.mp4')
+    const { atime, mtime } = await stat(path)
+    try {
+      await utimes(path, atime, new Date(mtime.getTime() + 60_000))
+      const changed = await run('resume', '--dry-run')
+      const json = await run('resume', key, '--dry-run', '--json')
+      await rename(path, `${path}.away`)
+      const gone = await run('resume', key, '--dry-run')
+
+      expect(changed.stdout).toMatch(
+        new RegExp(`^${path}: it has changed: it was last written at .* and now says .*\n`),
+      )
+      expect(changed.stdout).toContain(
+        `${key}: 1 of 2 files and 12 MiB are missing; 1 changed, to be uploaded as a new session\n`,
+      )
+      expect(lastLine(json.stdout)).toMatchObject({
+        sessions: [{ confirmedBytes: 7, files: [{ name: 'big.mp4', location: path, isChanged: true }] }],
+      })
+      expect(gone.stdout).toMatch(new RegExp(`^${path}: not found: it cannot be read: there is nothing at this path`))
+      expect(gone.stdout).toContain(`${key}: 1 of 2 files and 2 MiB are missing; 1 not found, see --files-in\n`)
+    } finally {
+      await rename(`${path}.away`, path).catch(() => undefined)
+      await utimes(path, atime, mtime)
+    }
+  })
+
   it.each(['SIGINT', 'SIGKILL'] as const)(
     'by %s is finished, and no part with a receipt is sent again',
     async (signal) => {

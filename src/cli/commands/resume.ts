@@ -10,7 +10,7 @@ import { addBelow } from '../views/help-texts.ts'
 import { commandLine } from '../views/how-to-go-on.ts'
 import { keptSessions, knownSession, type KeptSessions } from '../kept-sessions.ts'
 import { addTransferOptions, type SharedOptions } from '../options/options.ts'
-import { lostFiles } from '../lost-files.ts'
+import { filesWhereTheyWere, lostFiles } from '../lost-files.ts'
 import type { Output } from '../views/output.ts'
 import { checkReceiptPath, receiptPathOf } from '../receipt-file.ts'
 import { resumeAll } from '../resume-all.ts'
@@ -62,7 +62,9 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
         ? undefined
         : await interruptible(lostFiles(filesIn, sessions, kept.journal), context.interruption)
     if (options.dryRun === true) {
-      printResumePlan(output, sessions, lost && (await interruptible(lost.look(), context.interruption)))
+      const looking = lost === undefined ? filesWhereTheyWere(sessions, kept.journal) : lost.look()
+      const lookedFor = await interruptible(looking, context.interruption)
+      printResumePlan(output, sessions, lookedFor, { isBelowFolder: lost !== undefined })
       context.exitWith(EXIT.done)
       return
     }

@@ -9,6 +9,7 @@ import { EXIT } from '../exit-codes.ts'
 import { keptSessions, knownSession, type KeptSessions } from '../kept-sessions.ts'
 import { addOutputOptions, addStateOption, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
+import { addBelow } from '../views/help-texts.ts'
 import { isFinished, sessionLines, type ListedSession } from '../views/sessions-view.ts'
 import { countOf, staysConfirmed } from '../views/wording.ts'
 
@@ -16,6 +17,10 @@ interface SessionsOptions extends Pick<SharedOptions, 'stateDir' | 'json' | 'qui
   readonly prune?: boolean
   readonly forget?: readonly string[]
 }
+
+const HELP =
+  'FILES are those that are confirmed, BYTES those that the storage has acknowledged. Whether a file has changed since, so that its ' +
+  'bytes no longer count, is not looked at here: mocap-uplink resume --dry-run looks.'
 
 export function addSessionsCommand(program: Command, context: CommandContext): void {
   const command = program
@@ -28,6 +33,7 @@ export function addSessionsCommand(program: Command, context: CommandContext): v
         'remove these, which are confirmed, cancelled or cannot be read; the service is not told',
       ).conflicts('prune'),
     )
+  addBelow(command, HELP)
   addStateOption(command)
   addOutputOptions(command).action(async (options: SessionsOptions) => {
     const output = context.begin('sessions', options)

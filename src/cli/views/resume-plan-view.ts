@@ -3,38 +3,56 @@
 import { formatBytes } from '../../core/plan.ts'
 import type { SoughtFile } from '../../core/ports.ts'
 import type { SessionSummary } from '../../flows/sessions.ts'
-import type { LookedFor } from '../lost-files.ts'
+import type { LookedFor, LookedForBySession } from '../lost-files.ts'
 import type { FoundPlace } from '../moved-files.ts'
 import type { Output } from './output.ts'
 import { countOf } from './wording.ts'
 
-/** Prints the plan. `lookedFor`: with `--files-in`, the files of each session that are not confirmed, by the session's key. */
+/**
+ * Prints the plan. `lookedFor`: the files of each session that are not confirmed, by the session's key. If they were looked for below a
+ * folder, each is named, else only those that are not where and as they were.
+ */
 export function printResumePlan(
   output: Output,
   sessions: readonly SessionSummary[],
-  lookedFor: ReadonlyMap<string, readonly LookedFor[]> = new Map(),
+  lookedFor: LookedForBySession,
+  { isBelowFolder }: { readonly isBelowFolder: boolean },
 ): void {
-  const plan = sessions.map(({ key, flow, status, bytes, confirmedBytes, filesTotal, filesConfirmed }) => ({
-    key,
-    flow: flow ?? null,
-    status,
-    bytes,
-    confirmedBytes,
-    filesTotal,
-    filesConfirmed,
-    files: lookedFor.get(key)?.map(({ file: { name, location }, place }) => ({ name, location, ...place })),
-  }))
-  output.event('plan', { flow: 'resume', sessions: plan })
-  for (const session of sessions) {
+  const looked = sessions.map((session) => {
     const files = lookedFor.get(session.key) ?? []
-    for (const { file, place } of files) output.say(`${file.location}: ${placeInWords(file, place)}`)
-    output.answer(`dry run: ${session.key}: ${missingOf(session)}${countsOf(files)}`)
+    // Receipts of what a file no longer is prove nothing: the resume stops it, and all of it has to be sent anew.
+    const voidBytes = files.reduce((sum, { place, receivedBytes }) => sum + (isChanged(place) ? receivedBytes : 0), 0)
+    return { session: { ...session, confirmedBytes: session.confirmedBytes - voidBytes }, files }
+  })
+  const plan = looked.map(({ session, files }) => {
+    const { key, flow, status, bytes, confirmedBytes, filesTotal, filesConfirmed } = session
+    return {
+      key,
+      flow: flow ?? null,
+      status,
+      bytes,
+      confirmedBytes,
+      filesTotal,
+      filesConfirmed,
+      files: files.map(({ file: { name, location }, place }) => ({ name, location, ...place })),
+    }
+  })
+  output.event('plan', { flow: 'resume', sessions: plan })
+  for (const { session, files } of looked) {
+    const named = isBelowFolder ? files : files.filter(({ place }) => 'why' in place)
+    for (const { file, place } of named) output.say(`${file.location}: ${placeInWords(file, place)}`)
+    const counts = isBelowFolder ? countsOf(files) : troublesOf(files)
+    output.answer(`dry run: ${session.key}: ${missingOf(session)}${counts}`)
   }
   output.answer(`dry run: ${countOf(sessions.length, 'session')} to resume. Nothing was called.`)
 }
 
+function isChanged(place: FoundPlace): boolean {
+  return 'why' in place && place.isChanged === true
+}
+
 function placeInWords({ location }: SoughtFile, place: FoundPlace): string {
-  if ('why' in place) return `not found: ${place.why}`
+  if ('why' in place) return isChanged(place) ? place.why : `not found: ${place.why}`
   return place.path === location ? 'where it was' : `found as ${place.path}`
 }
 
@@ -49,6 +67,17 @@ function countsOf(files: readonly LookedFor[]): string {
   ] as const
   const said = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
   return `; of these files ${said.join(', ')}`
+}
+
+function troublesOf(files: readonly LookedFor[]): string {
+  const changed = files.filter(({ place }) => isChanged(place)).length
+  const gone = files.filter(({ place }) => 'why' in place).length - changed
+  const counts = [
+    [changed, 'changed, to be uploaded as a new session'],
+    [gone, 'not found, see --files-in'],
+  ] as const
+  const said = counts.filter(([count]) => count > 0).map(([count, what]) => `; ${count} ${what}`)
+  return said.join('')
 }
 
 function missingOf({ error, bytes, confirmedBytes, filesTotal, filesConfirmed }: SessionSummary): string {
