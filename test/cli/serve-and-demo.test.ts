@@ -61,9 +61,11 @@ it('demo stops on Ctrl-C in the middle, and still cleans up', async () => {
   await demo.seen(/"event":"file"/)
 
   demo.process.kill('SIGINT')
-  const { code } = await demo.ended
+  const { code, stdout, stderr } = await demo.ended
 
   expect(code).toBe(130)
+  expect(stderr).toMatch(/Interrupted by SIGINT\. Nothing is kept\.\n$/)
+  expect(lastLine(stdout)).toMatchObject({ event: 'result', flow: 'demo', status: 'interrupted' })
   expect(await readdir(temporary)).toEqual([])
 })
 

@@ -1,8 +1,10 @@
 // `serve` under a supervisor: SIGTERM makes it unready, what is in flight is finished, and the exit code is 0.
 
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { request } from 'node:http'
 import type { ClientRequest, IncomingMessage } from 'node:http'
+import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
@@ -52,6 +54,42 @@ async function serving(...args: string[]): Promise<Serving> {
   await once(upload, 'continue')
   return { serve, url, metricsUrl, upload, answered }
 }
+
+/** The URL of a database that takes connections and never answers, and what settles with the first one. */
+async function silentDatabase(): Promise<{ readonly DATABASE_URL: string; readonly asked: Promise<unknown> }> {
+  const server = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return { DATABASE_URL: `postgres://u:p@127.0.0.1:${String(port)}/d`, asked: once(server, 'connection') }
+}
+
+it('says at once that it stops while it still starts, and ends at the second signal', async () => {
+  const { DATABASE_URL, asked } = await silentDatabase()
+  const serve = cli.start(['serve', '--port', '0', '--data', join(cli.folder, 'data-1')], { DATABASE_URL })
+  onTestFinished(() => void serve.process.kill('SIGKILL'))
+  await asked
+
+  serve.process.kill('SIGINT')
+  await serve.seen(/^Stopping …\n$/)
+  serve.process.kill('SIGINT')
+
+  expect(await serve.ended).toMatchObject({ code: 130, stdout: 'Stopping …\n' })
+})
+
+it('stops if its parent dies while it still starts', async () => {
+  const { DATABASE_URL, asked } = await silentDatabase()
+  const child = spawn(process.execPath, [cli.entry, 'serve', '--port', '0', '--data', join(cli.folder, 'data-2')], {
+    env: { PATH: '', DATABASE_URL },
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await asked
+
+  child.disconnect()
+
+  expect(String(await once(child.stdout!, 'data'))).toBe('Stopping …\n')
+})
 
 it('is unready from SIGTERM on, and finishes what is in flight, for as long as --stop-delay says', async () => {
   const { serve, url, metricsUrl, upload, answered } = await serving('--stop-delay', '1h')

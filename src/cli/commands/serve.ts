@@ -11,6 +11,8 @@ import { s3FromEnvironment } from '../serve/s3-from-environment.ts'
 import { serveSettings, type ServeOptions } from '../serve/serve-settings.ts'
 import { errorCode } from '../../adapters/node/file-problem.ts'
 import { invalid } from '../../core/errors.ts'
+import type { Output } from '../views/output.ts'
+import type { RunningService } from '../../service/index.ts'
 import { addKeysCommand } from './serve-keys.ts'
 
 export function addServeCommand(program: Command, context: CommandContext): void {
@@ -59,14 +61,35 @@ export function addServeCommand(program: Command, context: CommandContext): void
   addKeysCommand(command, context)
 }
 
+type Settings = Awaited<ReturnType<typeof serveSettings>>
+
 async function serve(context: CommandContext, options: ServeOptions): Promise<void> {
   const output = context.begin('serve', options)
   const settings = await interruptible(serveSettings(options, context.env), context.interruption)
-  const { credentials, databaseUrl, s3 } = settings
   // Imported only here: uploads need none of the service's packages.
   const { startService } = await import('../../service/index.ts')
   if (output.mode === 'terminal') output.say('Starting the service …')
+  // A parent that started us with a channel and then died can no longer send a signal.
+  const orphaned = new Promise<void>((resolve) => {
+    process.once('disconnect', resolve)
+    // It may have died while this was being loaded. Without a channel this is undefined, whatever its type says.
+    const { connected } = process as { readonly connected?: boolean }
+    if (connected === false) resolve()
+  })
+  const stopped = Promise.race([context.interruption.happened, orphaned]).then(() => output.say('Stopping …'))
   const service = await startService(settings).catch((error: unknown) => explain(error, options))
+  // A start cannot be broken off. What a service says that ends at once would only hide that it is being stopped.
+  if (context.interruption.reason === undefined) tellListening(output, service, settings, options)
+  await stopped
+  await service.close()
+  const { reason } = context.interruption
+  output.event('result', { flow: 'serve', status: 'interrupted' })
+  // A supervisor ends what it runs by SIGTERM, and a service that ended in order has not failed.
+  context.exitWith(reason === undefined || reason === 'SIGTERM' ? EXIT.done : SIGNAL_EXIT[reason])
+}
+
+function tellListening(output: Output, service: RunningService, settings: Settings, options: ServeOptions): void {
+  const { credentials, databaseUrl, s3 } = settings
   const made = credentials === undefined ? service.credentials : undefined
   output.event('listening', {
     url: service.url,
@@ -94,15 +117,6 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
     output.answer(`Access token: ${made.accessTokens[0] ?? ''}`)
   }
   if (output.mode === 'terminal') output.say('Ctrl-C ends it.')
-  // A parent that started us with a channel and then died can no longer send a signal.
-  const orphaned = new Promise<void>((resolve) => process.once('disconnect', resolve))
-  await Promise.race([context.interruption.happened, orphaned])
-  output.say('Stopping …')
-  await service.close()
-  const { reason } = context.interruption
-  output.event('result', { flow: 'serve', status: 'interrupted' })
-  // A supervisor ends what it runs by SIGTERM, and a service that ended in order has not failed.
-  context.exitWith(reason === undefined || reason === 'SIGTERM' ? EXIT.done : SIGNAL_EXIT[reason])
 }
 
 /** Throws wrong use if the system refuses that host or port. Throws any other error as it is. */

@@ -57,7 +57,14 @@ export async function runDemo({ output, interruption, keep, env, isShown }: Demo
       limitRate: isShown ? WATCHED_RATE : 'off',
       show: (url) => (isShown ? show(output, url, env) : Promise.resolve()),
     })
-    if (report === undefined) return SIGNAL_EXIT[interruption.reason ?? 'SIGINT']
+    if (report === undefined) {
+      const { reason = 'SIGINT' } = interruption
+      output.complain(
+        `Interrupted by ${reason}. ${keep === undefined ? 'Nothing is kept.' : `What there is stays in ${folder}`}`,
+      )
+      output.event('result', { flow: 'demo', status: 'interrupted' })
+      return SIGNAL_EXIT[reason]
+    }
     printReport(output, report)
     if (keep !== undefined) output.say(`Samples and stored objects are in ${folder}`)
     if (isShown) {
@@ -89,7 +96,10 @@ async function play(
   const isStopped = () => interruption.reason !== undefined
   // The service starts first: if its packages are missing, nothing else is worth beginning.
   output.say('Starting the service …')
-  const service = await startServiceProcess(join(folder, 'service'), COMPLETE_AFTER)
+  const starting = startServiceProcess(join(folder, 'service'), COMPLETE_AFTER)
+  const first = await Promise.race([starting, interruption.happened])
+  if (typeof first === 'string') output.say('Stopping, once the service has started …')
+  const service = await starting
   undo.push(() => service.stop())
   output.event('listening', { url: service.url })
   output.say(`The service listens on ${service.url}`)
