@@ -41,17 +41,14 @@ export function utcMs(
   minute: number,
   second: number,
 ): number | undefined {
-  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
-  const daysInMonth = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
-  if (daysInMonth === undefined || day < 1 || day > daysInMonth) return undefined
+  // eslint-disable-next-line no-restricted-globals -- Reads a date that is given; asks for no time.
+  const date = new Date(0)
+  const dayMs = date.setUTCFullYear(year, month - 1, day)
+  // A day that the month does not have rolls over into another month.
+  if (date.getUTCMonth() !== month - 1) return undefined
   // 60 is a leap second, which is the first second of the next minute.
   if (hour > 23 || minute > 59 || second > 60) return undefined
-  // Days are counted in years that begin in March, so that the leap day comes last.
-  const marchYear = month > 2 ? year : year - 1
-  const leapDays = Math.floor(marchYear / 4) - Math.floor(marchYear / 100) + Math.floor(marchYear / 400)
-  const dayOfYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1
-  const days = marchYear * 365 + leapDays + dayOfYear - 719_468
-  return (((days * 24 + hour) * 60 + minute) * 60 + second) * 1000
+  return dayMs + ((hour * 60 + minute) * 60 + second) * 1000
 }
 
 function sum(a: number | undefined, b: number | undefined): number | undefined {
