@@ -3,7 +3,7 @@
 
 import { isUploadError, known, summarize, UploadError } from '../core/errors.ts'
 import { JOURNAL_VERSION, type FinalStatus } from '../core/journal/journal.ts'
-import { countSettled, isSettled, type LedgerFile } from '../core/journal/ledger.ts'
+import { isSettled, type LedgerFile } from '../core/journal/ledger.ts'
 import { onAbort } from '../core/on-abort.ts'
 import type { PlannedFile } from '../core/ports.ts'
 import type { TransferEvent } from '../core/transfer/transfer-job.ts'
@@ -63,9 +63,8 @@ export function createSessionSteps(
     } catch (error) {
       // How a stopped step ended says nothing about the cause of a failure.
       if (!signal.aborted) failure = error
-      const ledger = record.folded()?.ledger
       // eslint-disable-next-line @typescript-eslint/only-throw-error -- A machine takes plain data.
-      throw { ...(ledger && countSettled(ledger)), error: summarize(error) }
+      throw { error: summarize(error), confirmedCount: record.folded()?.ledger.confirmedCount ?? 0 }
     }
   }
   const { isHttpAllowed, addressPolicy } = ports

@@ -24,6 +24,7 @@ type SessionId = string | number
  *
  * - `creatingSession` appends the intent, calls, and appends the result. Pause and cancel abort it only between two tries, when
  *   `host.unreachable` has said that it rests, or at `create.late`: otherwise the session that a try makes would be an orphan.
+ *   Rejects with a `TransferFailure`.
  * - `transferring` sends and confirms whatever the ledger lacks. Rejects with a `TransferFailure` when it cannot go on.
  * - `draining` resolves when no attempt runs any more; the transfer before it has been aborted already. Before a cancel it first
  *   appends the intent, so that a crash in between does not forget what was asked.
@@ -66,8 +67,8 @@ export const setUpSession = () =>
       concludeFailure: assign(({ context }, params: { reason: unknown }) => {
         // A failure while the session is let go may be due to just that; whoever goes on finds it again.
         if (context.intent === 'close') return { status: 'closed' as const }
-        const { error, outcome } = readRejection(params.reason)
-        return { error, status: statusCutShort(outcome?.confirmedCount ?? 0) }
+        const { error, confirmedCount } = readRejection(params.reason)
+        return { error, status: statusCutShort(confirmedCount) }
       }),
       concludeCancel: assign((_, params: { isServiceTold: boolean }) => ({
         isServiceTold: params.isServiceTold,

@@ -5,7 +5,7 @@ import { adjacencyMapToArray, getAdjacencyMap } from 'xstate/graph'
 import type { AnalysisEvent, AnalysisInput } from '../../src/machines/analysis-data.ts'
 import { analysisMachine } from '../../src/machines/analysis.ts'
 import { handActors, settled } from './hand-actors.ts'
-import type { Answer } from './session-events.ts'
+import { eventOf, type Answer } from './session-events.ts'
 import { stateName } from './state-name.ts'
 
 const refused = { code: 'ERR_UPLOAD_CREDENTIALS_REFUSED', message: 'The service refused the key (401).' } as const
@@ -292,10 +292,9 @@ describe('every reachable transition of an analysis', () => {
   const events = new Map<string, AnalysisEvent>([
     ['stop', stop],
     ['status', { type: 'analysis.status', serviceStatus: 'processing' }],
-    // The types of these events are internal to xstate, hence the cast.
     ...Object.entries(answers).map(([label, [actor, answer]]): [string, AnalysisEvent] => [
       label,
-      { type: `xstate.${'output' in answer ? 'done' : 'error'}.actor.${actor}`, ...answer } as unknown as AnalysisEvent,
+      eventOf(actor, answer) as AnalysisEvent,
     ]),
   ])
   const inputs: readonly AnalysisInput[] = [

@@ -1,7 +1,7 @@
 // Promise actors that a test answers by hand, one by one, and whose AbortSignals it can look at.
 import { fromPromise } from 'xstate'
 
-import type { Answer } from './session-events.ts'
+import { rejectionOf, type Answer } from './session-events.ts'
 
 /** One run of an actor, from its start on. */
 export interface Run {
@@ -20,9 +20,7 @@ export function handActors() {
         new Promise<Output>((resolve, reject) => {
           const answer = (told: Answer): void => {
             if ('output' in told) resolve(told.output as Output)
-            // A rejection may be any value: that is what the machines must stand.
-            // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
-            else reject(told.error)
+            else reject(rejectionOf(told.error))
           }
           runs.push({ name, input, signal, answer })
         }),

@@ -4,12 +4,11 @@ import { createActor, fromPromise } from 'xstate'
 
 import { type FoldedJournal, foldJournal } from '../../src/core/journal/fold-journal.ts'
 import type { JournalRecord } from '../../src/core/journal/journal.ts'
-import { countSettled } from '../../src/core/journal/ledger.ts'
 import type { TransferResult } from '../../src/machines/rejection.ts'
 import type { EndStatus, UploadSessionEvent } from '../../src/machines/session-data.ts'
 import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
 import { settled } from './hand-actors.ts'
-import type { Answer } from './session-events.ts'
+import { rejectionOf, type Answer } from './session-events.ts'
 
 const at = 1_763_640_000_000
 const file = (fileIndex: number) => ({
@@ -43,7 +42,7 @@ export function startJournalled(records: JournalRecord[], answering: Answering) 
   /** Waits for the answer of a test, if it gives one; throws what it says. */
   const ask = async (actor: string): Promise<Answer | undefined> => {
     const answer = await answering(actor)
-    if (answer !== undefined && 'error' in answer) throw answer.error as Error
+    if (answer !== undefined && 'error' in answer) throw rejectionOf(answer.error)
     return answer
   }
 
@@ -60,12 +59,12 @@ export function startJournalled(records: JournalRecord[], answering: Answering) 
       const wanted = wantedOf(answer)
       for (const { plan, state } of fold().ledger.files) {
         if (state === 'confirmed' || state === 'failed') continue
-        const { confirmedCount, failedCount } = countSettled(fold().ledger)
+        const { confirmedCount, failedCount } = fold().ledger
         if (confirmedCount < wanted.confirmedCount) append(...confirming(plan.fileIndex))
         else if (failedCount < wanted.failedCount) append(failing(plan.fileIndex))
       }
-      if (answer !== undefined && 'error' in answer) throw answer.error as Error
-      return countSettled(fold().ledger)
+      if (answer !== undefined && 'error' in answer) throw rejectionOf(answer.error)
+      return fold().ledger
     }),
     draining: fromPromise<unknown, { reason: 'pause' | 'cancel' }>(async ({ input: { reason } }) => {
       if (reason === 'cancel' && fold().place !== 'cancelling') append({ at, type: 'session.cancelling' })

@@ -1,13 +1,25 @@
 // Every event that can reach the upload-session machine, by hand: the traversal of xstate/graph takes these instead of
 // the machine's own list, and needs an output wherever an action reads one.
+import { UploadError, type UploadErrorCode } from '../../src/core/errors.ts'
 import type { TransferFailure } from '../../src/machines/rejection.ts'
 import type { UploadSessionEvent } from '../../src/machines/session-data.ts'
 
-/** What a hand-answered actor is told. */
-export type Answer = { readonly output: unknown } | { readonly error: unknown }
+/** What a hand-answered actor is told: an error by its plain form. */
+export type Answer = { readonly output: unknown } | { readonly error: TransferFailure | PlainError }
+interface PlainError {
+  readonly code: UploadErrorCode
+  readonly message: string
+  readonly details?: UploadError['details']
+}
+
+/** What the actor then rejects with. */
+export function rejectionOf(told: TransferFailure | PlainError): Error {
+  if ('code' in told) return new UploadError(told.code, told.message, { details: told.details ?? {} })
+  return told as unknown as Error
+}
 
 const refused = { code: 'ERR_UPLOAD_CREDENTIALS_REFUSED', message: 'The service refused the key (401).' } as const
-const rejection = (confirmedCount: number): TransferFailure => ({ confirmedCount, failedCount: 0, error: refused })
+const rejection = (confirmedCount: number): TransferFailure => ({ confirmedCount, error: refused })
 const lost = { code: 'ERR_UPLOAD_JOURNAL', message: 'The disk is full.' } as const
 
 /** Label → the actor's id in the machine and what it is told. The session has two files. */
@@ -40,11 +52,11 @@ export const requests: readonly UploadSessionEvent[] = [
   { type: 'host.reachable' },
 ]
 
-/** The event that xstate sends when an actor ends. Its type is internal to xstate, hence the cast. */
-function answerEvent(label: string): UploadSessionEvent {
-  const { actor, answer } = answers[label]!
-  const kind = 'output' in answer ? 'done' : 'error'
-  return { type: `xstate.${kind}.actor.${actor}`, ...answer, label } as unknown as UploadSessionEvent
+/** The event that xstate sends when an actor ends. Its type is internal to xstate. */
+export function eventOf(actor: string, answer: Answer) {
+  return 'output' in answer
+    ? { ...answer, type: `xstate.done.actor.${actor}` }
+    : { error: rejectionOf(answer.error), type: `xstate.error.actor.${actor}` }
 }
 
 /** Requests by their type, answers by their label. */
@@ -52,4 +64,9 @@ export function labelOf(event: { readonly type: string }): string {
   return 'label' in event ? String(event.label) : event.type
 }
 
-export const allEvents: readonly UploadSessionEvent[] = [...requests, ...Object.keys(answers).map(answerEvent)]
+export const allEvents: readonly UploadSessionEvent[] = [
+  ...requests,
+  ...Object.entries(answers).map(
+    ([label, { actor, answer }]) => ({ ...eventOf(actor, answer), label }) as unknown as UploadSessionEvent,
+  ),
+]

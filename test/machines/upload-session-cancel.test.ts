@@ -97,7 +97,7 @@ describe('cancel', () => {
   it('ends as cancelled, and says so, when draining and telling break', async () => {
     const session = startSession({ place: 'cancelling', sessionId: 's-1' })
 
-    await session.answer('draining', { error: new Error('no answer') })
+    await session.answer('draining', { error: { code: 'ERR_UPLOAD_NETWORK', message: 'no answer' } })
     await session.answer('cancellingSession', { error: refused })
     await session.answer('settling', nothing)
 

@@ -84,11 +84,6 @@ export function isSettled(file: LedgerFile): boolean {
   return file.state === 'confirmed' || file.state === 'failed'
 }
 
-/** Confirmed and failed files; a session is settled when they add up to all of them. */
-export function countSettled({ confirmedCount, failedCount }: Ledger): { confirmedCount: number; failedCount: number } {
-  return { confirmedCount, failedCount }
-}
-
 function ledgerFile(plan: PlannedFile): LedgerFile {
   const parts: LedgerPart[] = []
   for (let partNumber = 1; partNumber <= plan.partCount; partNumber += 1) {

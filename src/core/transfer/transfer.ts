@@ -9,7 +9,7 @@ import { named } from './file-failure.ts'
 import { createFeeder } from './feeder.ts'
 import { createFinisher } from './finisher.ts'
 import { createHostWatch } from './host-watch.ts'
-import { countSettled, fileAt, isSettled, type LedgerFile } from '../journal/ledger.ts'
+import { fileAt, isSettled, type LedgerFile } from '../journal/ledger.ts'
 import { createLifetime } from './lifetime.ts'
 import { missingUnits } from './missing-units.ts'
 import { createMovedFiles } from './moved-files.ts'
@@ -185,7 +185,6 @@ export function createTransfer(
 }
 
 /** The result of the session; undefined until every file is settled. */
-function outcomeOf({ ledger }: TransferJob): TransferResult | undefined {
-  const settled = countSettled(ledger)
-  return settled.confirmedCount + settled.failedCount === ledger.files.length ? settled : undefined
+function outcomeOf({ ledger: { files, confirmedCount, failedCount } }: TransferJob): TransferResult | undefined {
+  return confirmedCount + failedCount === files.length ? { confirmedCount, failedCount } : undefined
 }
