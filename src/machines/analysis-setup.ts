@@ -1,20 +1,17 @@
-// The vocabulary of an analysis's table: its actors as placeholders, its actions and its guards.
+// The vocabulary of an analysis's table: the types of its actors, its actions and its guards.
 
-import { assign } from 'xstate'
+import { assign, type PromiseActorLogic } from 'xstate'
 
-import { known } from '../core/errors.ts'
 import type {
   AnalysisContext,
   AnalysisEvent,
   AnalysisInput,
-  AnalysisOutput,
   AnalysisSegmentIds,
-  AnalysisStatus,
   DraftResult,
   PollResult,
 } from './analysis-data.ts'
 import { isDoubtful, readRejection } from './rejection.ts'
-import { notProvided, setup } from './setup.ts'
+import { setup } from './setup.ts'
 
 /** How often a draft is asked for in all, if each create ends without an answer. */
 const MAX_DRAFT_ATTEMPTS = 3
@@ -38,13 +35,12 @@ export const setUpAnalysis = () =>
       input: {} as AnalysisInput,
       context: {} as AnalysisContext,
       events: {} as AnalysisEvent,
-      output: {} as AnalysisOutput,
     },
-    actors: {
-      creatingSegments: notProvided<AnalysisSegmentIds>('creatingSegments'),
-      creatingDraft: notProvided<DraftResult, { segmentIds: AnalysisSegmentIds; isRepeat: boolean }>('creatingDraft'),
-      submitting: notProvided<{ serviceStatus?: string }, { analysisId: AnalysisId }>('submitting'),
-      polling: notProvided<PollResult, { analysisId: AnalysisId }>('polling'),
+    actors: {} as {
+      creatingSegments: PromiseActorLogic<AnalysisSegmentIds>
+      creatingDraft: PromiseActorLogic<DraftResult, { segmentIds: AnalysisSegmentIds; isRepeat: boolean }>
+      submitting: PromiseActorLogic<{ serviceStatus?: string }, { analysisId: AnalysisId }>
+      polling: PromiseActorLogic<PollResult, { analysisId: AnalysisId }>
     },
     actions: {
       keepSegments: assign({ segmentIds: (_, params: AnalysisSegmentIds) => params }),
@@ -56,9 +52,9 @@ export const setUpAnalysis = () =>
       // A refusal says that this create made nothing, but says nothing about earlier ones. A doubtful end gets here only from
       // the last repeat. A success that cannot be read leaves the doubt.
       keepDraftDoubt: assign(({ context }, params: { reason: unknown }) => ({
-        hasPossibleDraft: context.isRepeat || readRejection(params.reason).error.code === 'ERR_UPLOAD_SERVICE_REPLY',
+        hasPossibleDraft:
+          context.draftAttempts > 1 || readRejection(params.reason).error.code === 'ERR_UPLOAD_SERVICE_REPLY',
       })),
-      lookFirst: assign({ isRepeat: true }),
       keepServiceStatus: assign(({ context }, params: { serviceStatus?: string }) => ({
         serviceStatus: params.serviceStatus ?? context.serviceStatus,
       })),
@@ -66,11 +62,9 @@ export const setUpAnalysis = () =>
         serviceStatus: serviceStatus ?? context.serviceStatus,
         error: error ?? null,
       })),
-      conclude: assign({ status: (_, params: { status: AnalysisStatus }) => params.status }),
       keepError: assign({ error: (_, params: { reason: unknown }) => readRejection(params.reason).error }),
     },
     guards: {
-      isDraft: ({ context }) => context.place === 'draft',
       isRequested: ({ context }) => context.place === 'requested',
       hasToSubmit: ({ context }) => context.shouldSubmit,
       isWorthRepeating: ({ context }, params: { reason: unknown }) =>
@@ -87,23 +81,9 @@ export function beginContext(input: AnalysisInput): AnalysisContext {
     shouldSubmit: input.shouldSubmit ?? true,
     segmentIds: null,
     analysisId: input.place === 'new' ? null : input.analysisId,
-    hasPossibleDraft: input.place === 'new' && (input.isRepeat ?? false),
+    hasPossibleDraft: false,
     draftAttempts: 0,
-    isRepeat: input.place === 'new' && (input.isRepeat ?? false),
     serviceStatus: null,
-    status: null,
     error: null,
-  }
-}
-
-/** What `done` of an analysis is made from. */
-export function outputOf(context: AnalysisContext): AnalysisOutput {
-  return {
-    status: known(context.status),
-    segmentIds: context.segmentIds,
-    analysisId: context.analysisId,
-    hasPossibleDraft: context.hasPossibleDraft,
-    serviceStatus: context.serviceStatus,
-    error: context.error,
   }
 }

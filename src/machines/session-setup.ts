@@ -1,8 +1,7 @@
-// The vocabulary of an upload session's table: its actors as placeholders, its actions and its guards.
+// The vocabulary of an upload session's table: the types of its actors, its actions and its guards.
 
-import { assign } from 'xstate'
+import { assign, type PromiseActorLogic } from 'xstate'
 
-import { known } from '../core/errors.ts'
 import { finalStatusOf } from '../core/journal/fold-journal.ts'
 import { readRejection, type TransferResult } from './rejection.ts'
 import type {
@@ -12,9 +11,8 @@ import type {
   UploadIntent,
   UploadSessionContext,
   UploadSessionEvent,
-  UploadSessionOutput,
 } from './session-data.ts'
-import { notProvided, setup } from './setup.ts'
+import { setup } from './setup.ts'
 
 type SessionId = string | number
 
@@ -41,14 +39,13 @@ export const setUpSession = () =>
       input: {} as MachineInput,
       context: {} as UploadSessionContext,
       events: {} as UploadSessionEvent,
-      output: {} as UploadSessionOutput,
     },
-    actors: {
-      creatingSession: notProvided<{ sessionId: SessionId }>('creatingSession'),
-      transferring: notProvided<TransferResult>('transferring'),
-      draining: notProvided<unknown, { reason: DrainReason }>('draining'),
-      cancellingSession: notProvided<{ isServiceTold: boolean }>('cancellingSession'),
-      settling: notProvided<unknown, { status: EndStatus }>('settling'),
+    actors: {} as {
+      creatingSession: PromiseActorLogic<{ sessionId: SessionId }>
+      transferring: PromiseActorLogic<TransferResult>
+      draining: PromiseActorLogic<unknown, { reason: DrainReason }>
+      cancellingSession: PromiseActorLogic<{ isServiceTold: boolean }>
+      settling: PromiseActorLogic<unknown, { status: EndStatus }>
     },
     actions: {
       intend: assign(({ context: { intent } }, { to }: { to: UploadIntent }) => ({
@@ -93,7 +90,6 @@ export const setUpSession = () =>
       isPauseIntended: ({ context }) => context.intent === 'pause',
       isCloseIntended: ({ context }) => context.intent === 'close',
       isCancelIntended: ({ context }) => context.intent === 'cancel',
-      isStatus: ({ context }, params: { status: EndStatus }) => context.status === params.status,
     },
   })
 
@@ -108,16 +104,6 @@ export function beginContext(input: MachineInput): UploadSessionContext {
     journalError: null,
     isServiceTold: null,
     waiting: null,
-  }
-}
-
-/** What `done` of a session is made from. */
-export function outputOf(context: UploadSessionContext): UploadSessionOutput {
-  return {
-    status: known(context.status),
-    error: context.error,
-    journalError: context.journalError,
-    isServiceTold: context.isServiceTold,
   }
 }
 

@@ -17,10 +17,9 @@ export const refused = {
   message: 'The service refused the key (401).',
 } as const
 
-/** A started session whose five actors are answered by hand. */
-export function startSession(input: MachineInput = { place: 'new' }) {
-  const hand = handActors()
-  const machine = uploadSessionMachine.provide({
+/** The machine with five actors that are answered by hand. */
+export function machineBy(hand: ReturnType<typeof handActors>) {
+  return uploadSessionMachine.provide({
     actors: {
       creatingSession: hand.actor('creatingSession'),
       transferring: hand.actor('transferring'),
@@ -29,7 +28,12 @@ export function startSession(input: MachineInput = { place: 'new' }) {
       settling: hand.actor('settling'),
     },
   })
-  const actor = createActor(machine, { input: { ...input } }).start()
+}
+
+/** A started session whose five actors are answered by hand. */
+export function startSession(input: MachineInput = { place: 'new' }) {
+  const hand = handActors()
+  const actor = createActor(machineBy(hand), { input: { ...input } }).start()
   return {
     ...hand,
     send: (...events: readonly UploadSessionEvent[]) => events.forEach((event) => actor.send(event)),
@@ -37,9 +41,14 @@ export function startSession(input: MachineInput = { place: 'new' }) {
       hand.last(name).answer(answer)
       await settled()
     },
-    state: () => stateName(actor.getSnapshot().value),
+    state: () => stateName(actor.getSnapshot()),
     context: () => actor.getSnapshot().context,
-    output: () => actor.getSnapshot().output,
+    /** What a report is made from; undefined until it is over. */
+    output: () => {
+      const { status, context } = actor.getSnapshot()
+      const { error, journalError, isServiceTold } = context
+      return status === 'done' ? { status: context.status, error, journalError, isServiceTold } : undefined
+    },
   }
 }
 
