@@ -35,7 +35,7 @@ export function leaseSession(locks: LockManager | undefined, place: string, key:
           })
           // A busy browser may not even have looked. Only its answer to the second question says that the lease is taken.
           // Nobody is told of a stolen lease. What is appended without one collides with the rows of the thief.
-          .catch((error: Error) => (error.name === 'TimeoutError' ? ask(false) : reject(error)))
+          .catch((error: unknown) => ((error as Error).name === 'TimeoutError' ? ask(false) : reject(error as Error)))
       )
     }
     const held = ask(performance.now() < YOUNG_MS)
