@@ -2,6 +2,8 @@
 
 import { adaptiveTuning } from './core/adaptive-tuning.ts'
 import { isPublicHost } from './core/address/public-host.ts'
+import { checkRequired } from './client/checks.ts'
+import { checkOptions, checkPorts } from './option-checks.ts'
 import { createUplink as createBareUplink, type Uplink, type UplinkOptions, type UplinkPorts } from './uplink.ts'
 
 export * from './index-names.ts'
@@ -13,5 +15,9 @@ export { withHeaders } from './adapters/web/with-headers.ts'
 
 /** Creates an Uplink on the host's own ports. Throws ERR_UPLOAD_INVALID_ARGUMENT or ERR_UPLOAD_INSECURE_URL. Makes no call. */
 export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink {
+  checkOptions(options)
+  for (const name of ['transport', 'journal', 'clock', 'random'] as const)
+    checkRequired(checkRequired(ports, 'ports')[name], name)
+  checkPorts(ports)
   return createBareUplink(options, { tuning: adaptiveTuning, isPublicHost, ...ports })
 }

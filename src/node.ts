@@ -15,6 +15,7 @@ import { windowMemory } from './adapters/node/window-memory.ts'
 import { workerHasher } from './adapters/node/hash/worker-hasher.ts'
 import { memoryJournal } from './adapters/web/memory-journal.ts'
 import { systemClock } from './adapters/web/system-clock.ts'
+import { checkOptions, checkPorts } from './option-checks.ts'
 import { createUplink as createPortableUplink, type Uplink, type UplinkOptions, type UplinkPorts } from './uplink.ts'
 
 export * from './index-names.ts'
@@ -47,6 +48,8 @@ export function createEngine(options: EngineOptions): Engine {
 
 /** Creates an Uplink for Node. Throws ERR_UPLOAD_INVALID_ARGUMENT or ERR_UPLOAD_INSECURE_URL. Makes no call. */
 export function createUplink(options: NodeUplinkOptions): Uplink {
+  checkOptions(options)
+  checkPorts(options)
   const {
     caPem,
     proxy = proxyFromEnvironment(process.env),

@@ -54,6 +54,10 @@ export function checkBoolean(value: unknown, label: string): boolean {
   return checkIs(value, label, (flag): flag is boolean => typeof flag === 'boolean', ': give true or false.')
 }
 
+export function checkFunction(value: unknown, label: string): unknown {
+  return checkIs(value, label, (call): call is unknown => typeof call === 'function', ': give a function.')
+}
+
 export function checkDomHand(value: unknown, label: string): DomHand {
   const isHand = (hand: unknown): hand is DomHand => hand === 'RHA' || hand === 'LHA'
   return checkIs(value, label, isHand, ': give RHA (right-handed) or LHA (left-handed).')

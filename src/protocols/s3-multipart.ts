@@ -2,7 +2,7 @@
 // host. The uploads are created with the session. The addresses of a file's parts are signed when its turn comes, and
 // again when they expire, so an address need not live longer than one part takes.
 
-import { checkInteger } from '../client/checks.ts'
+import { checkFunction, checkInteger, checkRequired } from '../client/checks.ts'
 import { HttpStatusError, invalid, isHttpStatusError, UploadError } from '../core/errors.ts'
 import { S3_LIMITS } from '../core/plan.ts'
 import type {
@@ -47,10 +47,12 @@ const SIGNATURES_AT_ONCE = 8
 
 /**
  * Makes the protocol. Its session id lists the uploads, so a session can be resumed and cancelled with nothing else at
- * hand. Throws ERR_UPLOAD_INVALID_ARGUMENT for numbers that are out of range.
+ * hand. Throws ERR_UPLOAD_INVALID_ARGUMENT for a port that is missing and for numbers that are out of range.
  */
 export function s3Multipart(options: S3MultipartOptions): Protocol {
   const { keyOf = (file: PlannedFile) => file.name, partHeaders = {}, hasher } = options
+  checkFunction(options.sign, 'sign')
+  for (const port of ['transport', 'clock', 'random'] as const) checkRequired(options[port], port)
   for (const [name, min] of [
     ['tries', 1],
     ['giveUpAfterMs', 0],

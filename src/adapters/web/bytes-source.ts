@@ -1,5 +1,6 @@
 // Source over bytes that are already in memory, in Node and browsers alike.
 
+import { invalid } from '../../core/errors.ts'
 import type { Reader, Source } from '../../core/ports.ts'
 import { createReadGate } from './read-gate.ts'
 import { endedEarly, requirePosition, requireSame } from './source-identity.ts'
@@ -10,6 +11,7 @@ import { endedEarly, requirePosition, requireSame } from './source-identity.ts'
  * is overwritten in place goes unnoticed.
  */
 export function bytesSource(name: string, bytes: Uint8Array): Source {
+  if (!ArrayBuffer.isView(bytes)) invalid('bytesSource: pass a name and a Uint8Array.')
   return {
     name,
     describe(signal) {

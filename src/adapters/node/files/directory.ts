@@ -75,6 +75,7 @@ export async function filesUnder(
   const files: FoundFile[] = []
   const skipped: SkippedEntry[] = []
   for (const path of [paths].flat()) {
+    if (typeof path !== 'string' || path === '') invalid('filesUnder: a path is empty or no string. Give paths.')
     const facts = await look(path)
     if (facts.isDirectory()) {
       const search: Search = { ...options, files: [], skipped: [], entered: new Set() }

@@ -31,7 +31,9 @@ export function fileSource(path: string, options: FileSourceOptions = {}): Sourc
 
 /** The same on a disk whose quickness a test decides. */
 export function fileSourceOn(disk: QuickDisk, path: string, options: FileSourceOptions = {}): Source {
-  if (path === '') invalid('fileSource: the path is empty. Pass the path of a file.')
+  if (typeof path !== 'string' || path === '') {
+    invalid('fileSource: the path is empty or no string. Pass the path of a file.')
+  }
   const location = resolve(path)
   const place: Place = { location, folder: dirname(location) }
   /** Makes the reader if this is the expected file. Otherwise closes the file. */

@@ -28,6 +28,9 @@ export interface StreamSourceOptions {
  * the cause, one of another length than announced with ERR_UPLOAD_SOURCE_CHANGED. Both are final.
  */
 export function streamSource(name: string, stream: StreamInput, options: StreamSourceOptions = {}): Source {
+  if (!('getReader' in Object(stream) || Symbol.asyncIterator in Object(stream))) {
+    invalid('streamSource: this is no stream. Pass a name, then a Readable, a ReadableStream or an async iterable.')
+  }
   const announcedBytes = options.sizeBytes
   if (announcedBytes !== undefined && !(Number.isSafeInteger(announcedBytes) && announcedBytes >= 0)) {
     invalid(`streamSource: sizeBytes is ${announcedBytes}. Pass a whole number of bytes, or leave it out.`)

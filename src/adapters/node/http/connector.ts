@@ -1,8 +1,10 @@
 // Opens connections: TCP, a proxy's tunnel if one is asked for, and TLS on top. Whatever lies between, the result is
 // one wire whose TCP socket we hold, because only that socket can be reset.
 
+import { X509Certificate } from 'node:crypto'
 import net, { type Socket } from 'node:net'
 import tls from 'node:tls'
+import { invalid } from '../../../core/errors.ts'
 import { forbiddenHost } from '../../../core/address/address-policy.ts'
 import { isPublicIp } from '../../../core/address/public-host.ts'
 import { onAbort } from '../../../core/on-abort.ts'
@@ -34,7 +36,7 @@ const ADDRESS_ATTEMPT_MS = 1000
 const TCP_KEEP_ALIVE_MS = 60_000
 const MAX_SESSIONS = 64
 
-/** Makes a connector. Throws ERR_UPLOAD_INVALID_ARGUMENT for an invalid proxy, and Node's error for a broken PEM. */
+/** Makes a connector. Throws ERR_UPLOAD_INVALID_ARGUMENT for an invalid proxy and for certificates that cannot be read. */
 export function createConnector({ caPem, proxy, addressPolicy = 'any' }: ConnectorOptions): Connector {
   const lookup = addressPolicy === 'public' ? createPublicLookup() : undefined
   // The system's roots take long to read, and plain HTTP needs none of them. Given certificates are checked at once.
@@ -132,7 +134,21 @@ function createContext(caPem: string | readonly string[] | undefined): tls.Secur
   if (caPem === undefined) return tls.createSecureContext()
   // Giving `ca` replaces what Node trusts, NODE_EXTRA_CA_CERTS included. Node 22.15 and 24 can tell what that was.
   const known = 'getCACertificates' in tls ? (tls.getCACertificates as () => string[])() : tls.rootCertificates
-  return tls.createSecureContext({ ca: [...known, ...[caPem].flat()] })
+  const own = [caPem].flat()
+  if (own.length === 0 || !own.every(beginsWithCertificate)) {
+    invalid('caPem has no certificate: give the text of a PEM file (-----BEGIN CERTIFICATE-----), not its path.')
+  }
+  return tls.createSecureContext({ ca: [...known, ...own] })
+}
+
+/** TLS leaves out what is no certificate, such as the path of one, and connections would fail much later. */
+function beginsWithCertificate(pem: string): boolean {
+  try {
+    new X509Certificate(pem)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /**

@@ -34,6 +34,10 @@ export function proxyFromEnvironment(env: Readonly<Record<string, string | undef
  * cannot be a proxy's.
  */
 export function createProxyChoice(options: ProxyOptions | undefined): (target: URL) => URL | undefined {
+  // A text would be taken for an object without addresses, and everything would go past the proxy.
+  if (options !== undefined && (typeof options !== 'object' || Array.isArray(options))) {
+    invalid('proxy must be an object: give { https, http, no }.')
+  }
   const https = parseProxy(options?.https, 'https')
   const plain = parseProxy(options?.http, 'http')
   const exceptions = (options?.no ?? '')

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
-import { UploadError } from '../../../core/errors.ts'
+import { invalid, UploadError } from '../../../core/errors.ts'
 import { recordText } from '../../../core/journal/record-text.ts'
 import type { Clock, Journal, SessionJournal } from '../../../core/ports.ts'
 import { systemClock } from '../../web/system-clock.ts'
@@ -35,6 +35,8 @@ export interface DiskJournalOptions {
  * is unreadable.
  */
 export function diskJournal({ folder, clock = systemClock() }: DiskJournalOptions): Journal {
+  // An empty path would be the current working folder.
+  if (typeof folder !== 'string' || folder === '') invalid('diskJournal: folder is empty or no string. Give a path.')
   const root = resolve(folder)
 
   return {

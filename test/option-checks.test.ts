@@ -1,0 +1,107 @@
+// What createUplink refuses of a program in plain JavaScript. Each of these was once taken for something else, or found out late.
+
+import { describe, expect, it } from 'vitest'
+
+import { memoryJournal, systemClock } from '../src/index.ts'
+import { createUplink as createPortable } from '../src/index.ts'
+import {
+  createUplink,
+  diskJournal,
+  fileSource,
+  filesUnder,
+  s3Multipart,
+  streamSource,
+  undiciTransport,
+} from '../src/node.ts'
+import { bytesSource } from '../src/adapters/web/bytes-source.ts'
+
+const baseUrl = 'https://service.example'
+const credentials = { apiKey: 'key-of-the-tests' }
+const wrong = (value: unknown) => value as never
+const refusal = (message: string) => expect.objectContaining({ code: 'ERR_UPLOAD_INVALID_ARGUMENT', message }) as Error
+
+describe('createUplink', () => {
+  it.each([
+    [{ memoryBytes: NaN }, 'memoryBytes is NaN: give an integer of 0 or more.'],
+    [{ retries: '5' }, 'retries is "5": give an integer of 1 or more.'],
+    [{ retries: 0 }, 'retries is 0: give an integer of 1 or more.'],
+    [{ partSizeBytes: '16MiB' }, 'partSizeBytes is "16MiB": give an integer of 1 or more.'],
+    [{ timeouts: 5 }, 'timeouts is 5: give { connectMs, stallMs, answerMs }.'],
+    [{ timeouts: { stalMs: 5 } }, 'timeouts has no stalMs: give connectMs, stallMs or answerMs.'],
+    [{ timeouts: { stallMs: '5' } }, 'timeouts.stallMs is "5": give an integer of 0 or more.'],
+    [{ isBackground: 'false' }, 'isBackground is "false": give true or false.'],
+    [{ isFirstContactAwaited: 1 }, 'isFirstContactAwaited is 1: give true or false.'],
+    [{ isHttpAllowed: 'false' }, 'isHttpAllowed is "false": give true or false.'],
+    [{ transport: { send: () => undefined } }, 'transport has no method endingOf, close: give it.'],
+    [{ journal: 'sessions' }, 'journal has no method open, read, list, remove: give it.'],
+    [{ clock: Date }, 'clock has no method wallNow, monotonicNow, setTimeout, clearTimeout: give it.'],
+    [{ hasher: {} }, 'hasher has no method start: give it.'],
+    [{ random: 0.5 }, 'random is 0.5: give a function.'],
+    [{ proxy: 'http://proxy.example:3128' }, 'proxy must be an object: give { https, http, no }.'],
+    [
+      { caPem: '/etc/ssl/own.pem' },
+      'caPem has no certificate: give the text of a PEM file (-----BEGIN CERTIFICATE-----), not its path.',
+    ],
+    [
+      { caPem: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----' },
+      'caPem has no certificate: give the text of a PEM file (-----BEGIN CERTIFICATE-----), not its path.',
+    ],
+  ])('refuses %o in Node', (options, message) => {
+    expect(() => createUplink({ baseUrl, credentials, ...(wrong(options) as object) })).toThrow(refusal(message))
+  })
+
+  it('refuses no options', () => {
+    expect(() => createUplink(wrong(undefined))).toThrow(refusal('options is missing: give it.'))
+    expect(() => createPortable(wrong(null), wrong({}))).toThrow(refusal('options is missing: give it.'))
+  })
+
+  it('takes options that are undefined, and ports that are undefined or null, for absent ones', async () => {
+    const absent = { memoryBytes: undefined, retries: undefined, timeouts: undefined, transport: null, journal: null }
+
+    const uplink = createUplink({ baseUrl, credentials, ...(wrong(absent) as object) })
+
+    await uplink.close()
+  })
+
+  it('takes ports whose methods are inherited', async () => {
+    const journal = Object.create(memoryJournal()) as ReturnType<typeof memoryJournal>
+
+    const uplink = createUplink({ baseUrl, credentials, journal })
+
+    await uplink.close()
+  })
+
+  it('refuses a missing port where the host brings all of them', () => {
+    const ports = { transport: undiciTransport(), journal: memoryJournal(), clock: systemClock(), random: Math.random }
+    for (const name of ['transport', 'journal', 'clock', 'random'] as const) {
+      const create = () => createPortable({ baseUrl, credentials }, { ...ports, [name]: wrong(undefined) })
+
+      expect(create).toThrow(refusal(`${name} is missing: give it.`))
+    }
+    expect(() => createPortable({ baseUrl, credentials }, wrong(undefined))).toThrow(
+      refusal('ports is missing: give it.'),
+    )
+  })
+})
+
+describe('what an upload is made of', () => {
+  it.each([
+    ['fileSource', () => fileSource(wrong(new URL('file:///a.mp4'))), /^fileSource: .+ Pass the path of a file\.$/],
+    ['filesUnder', () => filesUnder(wrong(5)), /^filesUnder: .+ Give paths\.$/],
+    ['diskJournal', () => diskJournal({ folder: '' }), /^diskJournal: .+ Give a path\.$/],
+    ['bytesSource', () => bytesSource('a', wrong('text')), /^bytesSource: pass a name and a Uint8Array\.$/],
+    ['streamSource', () => streamSource('a', wrong(5)), /^streamSource: this is no stream\. /],
+    [
+      'streamSource',
+      () => streamSource(wrong([new Uint8Array(1)]), wrong(undefined)),
+      /^streamSource: this is no stream\. /,
+    ],
+    ['s3Multipart', () => s3Multipart(wrong({})), /^sign is missing: give it\.$/],
+    ['s3Multipart', () => s3Multipart(wrong({ sign: () => undefined })), /^transport is missing: give it\.$/],
+  ])('is refused by %s where it is made', async (_name, make, message) => {
+    await expect(async () => make()).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_INVALID_ARGUMENT',
+      message: expect.stringMatching(message) as string,
+    })
+  })
+})
