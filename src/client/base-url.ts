@@ -24,8 +24,7 @@ export function parseBaseUrl(text: string, isHttpAllowed: boolean): BaseUrl {
   const url = parseUrl(text) ?? invalid('The base URL is not a URL: give https://host/path.')
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     invalid(`The base URL begins with ${url.protocol} and must begin with https://.`)
-  if (url.username !== '' || url.password !== '')
-    invalid('The base URL holds a user or a password: give an API key or an access token.')
+  if (url.username !== '' || url.password !== '') invalid('The base URL has a user or a password: give it without.')
   if (/[?#]/.test(text)) invalid('The base URL has a query or a fragment: give scheme, host and path only.')
   if (url.protocol === 'http:' && !isHttpAllowed && !isLoopback(url.hostname))
     throw new UploadError(
@@ -53,7 +52,7 @@ export function pathSegment(id: string | number): string {
 
 function checkPath(path: string): void {
   if (typeof path !== 'string' || !/^\/(?!\/)/.test(path))
-    invalid('The path must begin with one slash, such as /movement_types: give it relative to the base URL.')
+    invalid('The path must begin with one slash, such as /movement_types.')
   // A parser drops tabs and line breaks and reads a backslash as a slash, so these could hide another host.
   if (/[\\?#\s\p{Cc}\p{Surrogate}]/u.test(path))
     invalid('The path has a query, a fragment, a backslash or a blank: give queries apart, encode the rest.')

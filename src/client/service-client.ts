@@ -4,7 +4,7 @@
 import { invalid } from '../core/errors.ts'
 import type { Clock, Explain, Random, Transport } from '../core/ports.ts'
 import { parseBaseUrl } from './base-url.ts'
-import { checkInteger } from './checks.ts'
+import { checkBoolean, checkInteger } from './checks.ts'
 import { createCredentialHolder } from './credentials.ts'
 import type { BearerHeader, Credentials } from './credentials.ts'
 import { createOperations } from './operation-calls.ts'
@@ -71,7 +71,8 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   checkInteger(maxReplyBytes, 'maxReplyBytes', 1)
   if (!['Authorization', 'Authentication'].includes(bearerHeader))
     invalid('bearerHeader is unknown: give Authorization or Authentication.')
-  const baseUrl = parseBaseUrl(options.baseUrl, isHttpAllowed)
+  // The text 'false' must not allow what it denies.
+  const baseUrl = parseBaseUrl(options.baseUrl, checkBoolean(isHttpAllowed, 'isHttpAllowed'))
   const credentials = createCredentialHolder({ credentials: options.credentials, bearerHeader, clock, timeoutMs })
   const list = routes['requestedAnalyses.list']
   // It only matters that an answer comes, so of a long list one byte is kept.

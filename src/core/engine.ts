@@ -61,7 +61,7 @@ export function createTunedEngine(options: EngineOptions, makeTuning: TuningMake
   const { concurrency = 'auto', retries = 1, giveUpAfterMs = 0, timeouts = {} } = options
   // Every comparison with NaN is false: neither attempts nor waits would come to their end.
   const isCounting = [retries - 1, giveUpAfterMs, ...Object.values(timeouts)].every((value) => value >= 0)
-  if (!isCounting) invalid('retries must be 1 or more, times 0 or more.')
+  if (!isCounting) invalid('retries must be 1 or more, giveUpAfterMs and timeouts 0 or more.')
   const tuning = makeTuning(options)
   const largestCap = concurrency === 'auto' ? MAX_CONCURRENCY : concurrency
   // Last, since options may be shared with a fixed engine and then hold `bodies` already.

@@ -54,8 +54,8 @@ export type PartSize = number | ((sizeBytes: number) => number)
 
 /**
  * Cuts a file into parts. An empty file is one empty part; a file of one part may be shorter than the minimum. Throws
- * ERR_UPLOAD_INVALID_ARGUMENT when the size is no whole number, when the part size asked for is outside the limits, and when
- * the limits cannot hold the file.
+ * ERR_UPLOAD_INVALID_ARGUMENT when the size is no whole number, when the part size asked for is outside the limits, when
+ * the limits cannot hold the file, and when they are no limits.
  */
 export function planFile({ name, sizeBytes, limits, partSizeBytes }: PlanFileOptions): FilePlan {
   if (!Number.isSafeInteger(sizeBytes) || sizeBytes < 0) {
@@ -63,14 +63,13 @@ export function planFile({ name, sizeBytes, limits, partSizeBytes }: PlanFileOpt
   }
   const unit = limits.multipleOfBytes
   const largestPartBytes = Math.floor(limits.maxBytes / unit) * unit
-  invariant(largestPartBytes > 0 && limits.minBytes <= largestPartBytes, 'unit limits leave room for a part')
+  const most = limits.maxCount * largestPartBytes
+  if (!(most > 0 && limits.minBytes <= largestPartBytes)) invalid('The limits of a part leave no room for one.')
   if (partSizeBytes !== undefined) checkAskedSize(partSizeBytes, limits)
-  if (sizeBytes > limits.maxCount * largestPartBytes) {
-    const most = limits.maxCount * largestPartBytes
-    const parts = limits.maxCount === 1 ? 'one part' : `${limits.maxCount} parts`
+  if (sizeBytes > most) {
     invalid(
-      `"${name}" is too large: ${formatBytes(sizeBytes)} (${sizeBytes} bytes), and ${parts} of at most ` +
-        `${formatBytes(largestPartBytes)} hold ${formatBytes(most)} (${most} bytes).`,
+      `"${name}" is too large: ${formatBytes(sizeBytes)} (${sizeBytes} bytes), and at most ${formatBytes(most)} ` +
+        `(${most} bytes) can be sent.`,
       { name, sizeBytes, limitBytes: most },
     )
   }
@@ -96,16 +95,14 @@ export function partRange(plan: FilePlan, sizeBytes: number, partNumber: number)
 }
 
 function checkAskedSize(partSizeBytes: number, limits: UnitLimits): void {
-  if (!Number.isSafeInteger(partSizeBytes) || partSizeBytes < 1) {
-    invalid(`The part size must be a whole number of bytes above 0, not ${partSizeBytes}.`, { partSizeBytes })
-  }
-  if (partSizeBytes < limits.minBytes || partSizeBytes > limits.maxBytes) {
-    invalid(
-      `The part size must be between ${formatBytes(limits.minBytes)} and ${formatBytes(limits.maxBytes)}, ` +
-        `not ${formatBytes(partSizeBytes)} (${partSizeBytes} bytes).`,
-      { partSizeBytes, minBytes: limits.minBytes, maxBytes: limits.maxBytes },
-    )
-  }
+  const minBytes = Math.max(1, limits.minBytes)
+  const { maxBytes } = limits
+  if (Number.isSafeInteger(partSizeBytes) && partSizeBytes >= minBytes && partSizeBytes <= maxBytes) return
+  invalid(
+    `The part size must be a whole number of bytes from ${minBytes} (${formatBytes(minBytes)}) to ${maxBytes} ` +
+      `(${formatBytes(maxBytes)}), not ${partSizeBytes}.`,
+    { partSizeBytes, minBytes, maxBytes },
+  )
 }
 
 function roundUp(bytes: number, multipleOf: number): number {

@@ -1,8 +1,16 @@
 // The segments of a requested analysis as the host gives them. They are checked before any call is made.
 
-import { checkDomHand, checkInteger, checkSegmentId, checkSegmentsAgree, checkText } from '../client/checks.ts'
+import {
+  checkDomHand,
+  checkInteger,
+  checkIs,
+  checkRequired,
+  checkSegmentId,
+  checkSegmentsAgree,
+  checkText,
+} from '../client/checks.ts'
 import type { DomHand } from '../client/contract.ts'
-import { invalid } from '../core/errors.ts'
+import { isWireObject } from '../client/contract/fields.ts'
 
 /** Criteria to make a segment from, or the id of an existing one. */
 export type AnalysisSegment =
@@ -17,6 +25,7 @@ export function checkSegments(segments: AnalysisSegments): void {
   const criteria: Partial<Record<keyof AnalysisSegments, Criteria>> = {}
   for (const [role, segment] of Object.entries(segments) as [keyof AnalysisSegments, AnalysisSegment | undefined][]) {
     if (segment === undefined) continue
+    checkIs(segment, role, isWireObject, ': give { movementTypeId, domHand } or { segmentId }.')
     if ('segmentId' in segment) checkSegmentId(segment.segmentId, `${role}.segmentId`)
     else {
       checkInteger(segment.movementTypeId, `${role}.movementTypeId`)
@@ -25,7 +34,7 @@ export function checkSegments(segments: AnalysisSegments): void {
       criteria[role] = segment
     }
   }
-  if (segments.primary === undefined) invalid('primary is missing: an analysis needs the segment that is analysed.')
+  checkRequired(segments.primary, 'primary')
   // Only criteria can be compared here. The service compares the segments that exist already.
   const [first, ...others] = Object.entries(criteria) as [keyof AnalysisSegments, Criteria][]
   if (first === undefined) return

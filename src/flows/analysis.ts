@@ -1,7 +1,7 @@
 // A requested analysis: its segments, its draft, its submission, and the wait for its end. The machine keeps the order of the steps.
 
 import { createActor, fromPromise, type NonReducibleUnknown } from 'xstate'
-import { checkText } from '../client/checks.ts'
+import { checkBoolean, checkFunction, checkId, checkText } from '../client/checks.ts'
 import type { RequestedAnalysis } from '../client/contract.ts'
 import { isId } from '../client/contract/fields.ts'
 import type { CallOptions, ServiceClient } from '../client/operations.ts'
@@ -13,7 +13,7 @@ import { AnalysisFailedError, type AnalysisReport } from './analysis-report.ts'
 import { checkSegments, type AnalysisSegment, type AnalysisSegments } from './analysis-segments.ts'
 import { createDraft, createSegments, submitDraft } from './analysis-steps.ts'
 import { createEmitter, type Events } from './emitter.ts'
-import { pollAnalysis, type PollingOptions } from './polling.ts'
+import { checkPolling, pollAnalysis, type PollingOptions } from './polling.ts'
 import { checkSignal, letGoError, type LetGoBy, type Running } from './running.ts'
 import type { Outage } from './upload.ts'
 import { asOutage } from './waits.ts'
@@ -66,7 +66,13 @@ export function requestAnalysis(ports: AnalysisPorts, input: AnalysisInput): Ana
   checkText(input.name, 'name')
   const segments = { primary: input.primary, comparison: input.comparison, population: input.population }
   checkSegments(segments)
-  return startAnalysis(ports, input, { place: 'new', shouldSubmit: input.submit ?? true }, input.name, segments)
+  return startAnalysis(
+    ports,
+    input,
+    { place: 'new', shouldSubmit: checkBoolean(input.submit ?? true, 'submit') },
+    input.name,
+    segments,
+  )
 }
 
 /** Waits for an analysis that was submitted earlier. */
@@ -75,7 +81,13 @@ export function watchAnalysis(
   analysisId: string | number,
   options: AnalysisOptions = {},
 ): Analysis {
-  return startAnalysis(ports, options, { place: 'requested', analysisId }, '', undefined)
+  return startAnalysis(
+    ports,
+    options,
+    { place: 'requested', analysisId: checkId(analysisId, 'analysisId') },
+    '',
+    undefined,
+  )
 }
 
 function startAnalysis(
@@ -86,8 +98,10 @@ function startAnalysis(
   segments: AnalysisSegments | undefined,
 ): Analysis {
   checkSignal(options.signal)
-  const beganAtMs = clock.monotonicNow()
+  checkPolling(options)
   const said = options.idOf ?? ((record: RequestedAnalysis) => record.id)
+  checkFunction(said, 'idOf')
+  const beganAtMs = clock.monotonicNow()
   // A reply keeps invalid ids as they came, so they are filtered out here.
   const idOf = (record: RequestedAnalysis) => [said(record)].find(isId)
   let failure: unknown

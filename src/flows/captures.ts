@@ -138,10 +138,10 @@ function distinctNames(files: readonly UploadFile[], isRename: boolean): UploadF
   const renamed = new Map<UploadFile, string>()
   for (const [name, group] of groups) {
     if (group.length === 1) continue
-    const [first = name, second = name] = group.map((file) => file.source.location ?? name)
     if (!isRename) {
+      const places = group.slice(0, 2).map((file) => file.source.location ?? name)
       invalid(
-        `Two files are named ${name} (${first} and ${second}), and a capture session knows a file by its name alone. ` +
+        `Two files are named ${name} (${places.join(' and ')}), and a capture session knows a file by its name alone. ` +
           'Rename one, or let both be renamed by their folder (rename, --rename).',
       )
     }

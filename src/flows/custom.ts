@@ -1,5 +1,6 @@
 // Any other store or service: the host brings the protocol, and everything else works as in the other flows.
 
+import { checkRequired } from '../client/checks.ts'
 import type { Protocol } from '../core/ports.ts'
 import { checkFiles } from './prepare.ts'
 import { startUpload } from './upload-session.ts'
@@ -19,5 +20,6 @@ export interface CustomInput extends LettingGo {
 export function uploadCustom(context: FlowContext, input: CustomInput): Upload {
   const { protocol, files, params = {}, partSizeBytes = context.partSizeBytes, signal } = input
   checkFiles(files)
+  checkRequired(protocol, 'protocol')
   return startUpload(context, { flow: 'custom', params, files, protocol, partSizeBytes, signal })
 }

@@ -1,17 +1,19 @@
 // Polls an analysis politely until the service's word is final or the time is up.
 
 import type { RequestedAnalysis } from '../client/contract.ts'
+import { checkFields, listOf, optional } from '../client/check-fields.ts'
+import { checkInteger, checkText } from '../client/checks.ts'
 import { createDeadline } from '../client/deadline.ts'
-import { isUploadError, summarize } from '../core/errors.ts'
+import { isUploadError, known, summarize } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import type { Clock } from '../core/ports.ts'
 import { sleep } from '../core/time/sleep.ts'
 import type { PollResult } from '../machines/analysis-data.ts'
 
 export interface PollingOptions {
-  /** How long to wait at most, ms. Default 5 h. */
+  /** How long to wait at most, ms: an integer of 0 or more. Default 5 h. */
   readonly deadlineMs?: number
-  /** Waits between questions, ms; the last one repeats. Default: 1 minute, 2 minutes, then every 5 minutes. */
+  /** Waits between questions, ms, each an integer of 0 or more; the last one repeats. At least one. Default: 1 minute, 2 minutes, then every 5 minutes. */
   readonly pollDelaysMs?: readonly number[]
   /** The service's words for done, in any case. Assumption: the interface does not show them. */
   readonly completedStatuses?: readonly string[]
@@ -19,13 +21,12 @@ export interface PollingOptions {
   readonly failedStatuses?: readonly string[]
 }
 
-const LONGEST_PAUSE_MS = 300_000
 const LAST_QUESTION_MS = 60_000
 
 /** The numbers are written out: bundlers treat a product as a side effect, and pages without an analysis would load the table. */
 export const DEFAULT_POLLING = /* @__PURE__ */ Object.freeze({
   deadlineMs: 18_000_000,
-  pollDelaysMs: /* @__PURE__ */ Object.freeze([60_000, 120_000, LONGEST_PAUSE_MS]),
+  pollDelaysMs: /* @__PURE__ */ Object.freeze([60_000, 120_000, 300_000]),
   completedStatuses: /* @__PURE__ */ Object.freeze([
     'complete',
     'completed',
@@ -46,6 +47,17 @@ export const DEFAULT_POLLING = /* @__PURE__ */ Object.freeze({
     'canceled',
   ]),
 })
+
+/** Throws ERR_UPLOAD_INVALID_ARGUMENT for a wrong option, which would else be found out when the analysis is already requested. */
+export function checkPolling(options: PollingOptions): void {
+  const checkWords = optional(listOf(checkText, { least: 0 }))
+  checkFields<PollingOptions>(options, {
+    deadlineMs: optional(checkInteger),
+    pollDelaysMs: optional(listOf(checkInteger)),
+    completedStatuses: checkWords,
+    failedStatuses: checkWords,
+  })
+}
 
 /** What a word of the service means; undefined if it is not final. */
 export function verdictOf(serviceStatus: string, options: PollingOptions): 'completed' | 'failed' | undefined {
@@ -94,11 +106,8 @@ export async function pollAnalysis(
     const said = given({ serviceStatus })
     const verdict = verdictOf(serviceStatus ?? '', options)
     if (verdict !== undefined) return { ...said, verdict }
-    // A deadline that is not a number counts as passed.
-    if (!(leftMs() > 0)) return { ...said, verdict: 'deadline', ...(failure ? { error: summarize(failure) } : {}) }
-    const askedMs = pollDelaysMs[Math.min(turn, pollDelaysMs.length - 1)] ?? NaN
-    // A wait that is not a number would be none at all, and the service would be asked without a pause.
-    await sleep(clock, Math.min(askedMs >= 0 ? askedMs : LONGEST_PAUSE_MS, leftMs()), signal)
+    if (leftMs() <= 0) return { ...said, verdict: 'deadline', ...(failure ? { error: summarize(failure) } : {}) }
+    await sleep(clock, Math.min(known(pollDelaysMs[Math.min(turn, pollDelaysMs.length - 1)]), leftMs()), signal)
   }
 }
 

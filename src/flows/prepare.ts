@@ -1,10 +1,11 @@
 // Asks the sources what they are and fixes the plan. Problems that show from that alone are found here, before any call.
 
-import { invalid, isUploadError, UploadError } from '../core/errors.ts'
+import { asOurs } from '../core/errors.ts'
 import { planFile, type PartSize } from '../core/plan.ts'
 import type { PlannedFile, UnitLimits } from '../core/ports.ts'
 import { unlessAborted } from '../core/unless-aborted.ts'
-import { checkFileName, checkFrameRate } from '../client/checks.ts'
+import { listOf } from '../client/check-fields.ts'
+import { checkFileName, checkFrameRate, checkRequired } from '../client/checks.ts'
 import { inBatches } from './in-batches.ts'
 import type { UploadFile } from './upload.ts'
 
@@ -47,25 +48,24 @@ async function prepareFile(file: UploadFile, fileIndex: number, options: Prepare
 }
 
 function sizeOf(asked: PartSize, sizeBytes: number, { minBytes, maxBytes }: UnitLimits): number {
-  return typeof asked === 'number' ? asked : Math.min(Math.max(asked(sizeBytes), minBytes), maxBytes)
+  // Anything else than a function is judged as a number is.
+  return typeof asked === 'function' ? Math.min(Math.max(asked(sizeBytes), minBytes), maxBytes) : asked
 }
 
 async function look({ source }: UploadFile, signal: AbortSignal) {
   try {
     return await source.describe(signal)
   } catch (error) {
-    if (isUploadError(error) || signal.aborted) throw error
-    throw new UploadError('ERR_UPLOAD_SOURCE_READ', `${source.location ?? source.name} could not be read.`, {
-      cause: error,
-    })
+    if (signal.aborted) throw error
+    throw asOurs(error, 'ERR_UPLOAD_SOURCE_READ', `${source.location ?? source.name} could not be read`)
   }
 }
 
-/** Refuses an empty list, names that contain a path, and invalid frame rates. */
+/** Refuses what is no list of files, an empty one, names that contain a path, and invalid frame rates. */
 export function checkFiles(files: readonly UploadFile[]): void {
-  if (files.length === 0) invalid('There is no file to upload. Name at least one.')
-  files.forEach(({ source, frameRate }, index) => {
-    checkFileName(source.name, `files[${index}].name`)
-    if (frameRate !== undefined) checkFrameRate(frameRate, `files[${index}].frameRate`)
-  })
+  listOf((file, label) => {
+    const { source, frameRate } = checkRequired(file, label) as UploadFile
+    checkFileName(checkRequired(source, `${label}.source`).name, `${label}.name`)
+    if (frameRate !== undefined) checkFrameRate(frameRate, `${label}.frameRate`)
+  })(files, 'files')
 }

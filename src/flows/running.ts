@@ -56,8 +56,9 @@ export function closedError(): UploadError {
 }
 
 /** Checks the signal before anything begins: with anything but an AbortSignal it could never be let go. */
-export function checkSignal(signal: AbortSignal | undefined): void {
-  if (signal && !('aborted' in signal)) invalid('signal must be an AbortSignal.')
+export function checkSignal(signal: AbortSignal | null | undefined): void {
+  if (signal !== undefined && signal !== null && !('aborted' in Object(signal)))
+    invalid('signal must be an AbortSignal.')
 }
 
 /** `advice` says how to go on. */

@@ -138,7 +138,7 @@ function protocolOf(context: FlowContext, { flow, params }: FoldedJournal, optio
     return captureProtocol(context, checkCaptureParams(params))
   } catch (error) {
     if (!isUploadError(error)) throw error
-    const message = `The journal of this session is damaged, in what it says of the session's fields: ${error.message}`
+    const message = `The journal of this session is damaged: ${error.message}`
     throw new UploadError('ERR_UPLOAD_JOURNAL', message, { cause: error })
   }
 }

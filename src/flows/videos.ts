@@ -1,6 +1,6 @@
 // Single-camera video: checks the input, makes the protocol and starts the upload.
 
-import { checkDate, checkFrameRate, checkInteger, checkText } from '../client/checks.ts'
+import { checkDate, checkFrameRate, checkFunction, checkInteger, checkText } from '../client/checks.ts'
 import type { ServiceClient } from '../client/operations.ts'
 import { invalid, type HttpStatusError } from '../core/errors.ts'
 import type { EtagForm } from '../core/attempt/etag.ts'
@@ -58,6 +58,9 @@ export function defineVideos(context: FlowContext, input: VideosInput): UploadDe
   const params = checkVideoParams(input)
   const { frameRate, isAlreadyConfirmed, renewAddresses, unitLimits } = input
   if (frameRate !== undefined) checkFrameRate(frameRate, 'frameRate')
+  // They are called hours later, if at all.
+  if (isAlreadyConfirmed !== undefined) checkFunction(isAlreadyConfirmed, 'isAlreadyConfirmed')
+  if (renewAddresses !== undefined) checkFunction(renewAddresses, 'renewAddresses')
   checkFiles(input.files)
   const protocol = videoProtocol(context, params, {
     ...given({ isAlreadyConfirmed, unitLimits }),

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { UploadError, type UploadErrorCode } from '../../src/core/errors.ts'
-import { pollAnalysis, verdictOf } from '../../src/flows/polling.ts'
+import { checkPolling, pollAnalysis, verdictOf, type PollingOptions } from '../../src/flows/polling.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
 
 /** As a host in plain JavaScript passes on what it was not given. */
@@ -33,22 +33,20 @@ it('takes options that are named without a value for options that are not given'
 })
 
 it.each([
-  ['a deadline', { deadlineMs: NaN }, [0], 'deadline'],
-  ['a pause', { pollDelaysMs: [NaN] }, [0, 300_000, 600_000], 'completed'],
-  ['any pause', { pollDelaysMs: [] }, [0, 300_000, 600_000], 'completed'],
-] as const)('asks no faster without %s that is a number', async (_what, options, times, verdict) => {
-  const clock = createSimulatedClock()
-  const beganAtMs = clock.monotonicNow()
-  const askedAtMs: number[] = []
-  const get = (): Promise<{ status: string }> => {
-    askedAtMs.push(clock.monotonicNow() - beganAtMs)
-    return Promise.resolve({ status: askedAtMs.length < 3 ? 'requested' : 'done' })
-  }
+  ['a deadline that is no number', { deadlineMs: NaN }, 'deadlineMs is NaN: give an integer of 0 or more.'],
+  [
+    'a pause that is no number',
+    { pollDelaysMs: [60_000, NaN] },
+    'pollDelaysMs[1] is NaN: give an integer of 0 or more.',
+  ],
+  ['a pause that is no list', { pollDelaysMs: 5 }, 'pollDelaysMs is 5: give an array.'],
+  ['no pause', { pollDelaysMs: [] }, 'pollDelaysMs is empty: give at least one.'],
+  ['one word for done', { completedStatuses: 'done' }, 'completedStatuses is "done": give an array.'],
+  ['a word for failed that is no text', { failedStatuses: [5] }, 'failedStatuses[0] is 5: give a string.'],
+])('refuses %s, which would be found out after the analysis was requested', (_what, options, message) => {
+  const check = () => checkPolling(options as PollingOptions)
 
-  const polling = pollAnalysis(clock, get, options, new AbortController().signal, () => undefined)
-  await clock.advance(3_600_000)
-
-  expect([(await polling).verdict, askedAtMs]).toEqual([verdict, times])
+  expect(check).toThrow(expect.objectContaining({ code: 'ERR_UPLOAD_INVALID_ARGUMENT', message }) as Error)
 })
 
 it.each([

@@ -27,8 +27,7 @@ export interface AddressRules {
  */
 export function readAddressPolicy(policy: AddressPolicy, isPublicHost?: HostPolicy): HostPolicy | undefined {
   if (policy === 'any') return undefined
-  if (policy === 'public')
-    return isPublicHost ?? invalid('addressPolicy: public is isPublicHost of mocap-uplink: give it.')
+  if (policy === 'public') return isPublicHost ?? invalid('addressPolicy: public needs isPublicHost of mocap-uplink.')
   if (typeof policy === 'function') return policy
   return invalid('addressPolicy must be any, public or a function that takes a host.')
 }

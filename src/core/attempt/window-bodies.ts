@@ -72,7 +72,8 @@ export function windowBodies(options: WindowBodiesOptions): WindowBodies {
 /** Windows as large as the budget allows for this many parts, a power of two of at most 256 KiB. */
 function poolOptions({ memoryBytes: budgetBytes = DEFAULT_MEMORY_BYTES, concurrency, allocate }: WindowBodiesOptions) {
   const share = budgetBytes / (2 * concurrency)
-  if (share < MIN_WINDOW_BYTES) {
+  // Every comparison with NaN is false, and in a budget of NaN no window is ever free.
+  if (!(share >= MIN_WINDOW_BYTES)) {
     invalid(`memoryBytes must be at least ${2 * concurrency * MIN_WINDOW_BYTES} for ${concurrency} parts in flight.`)
   }
   const windowBytes = Math.min(MAX_WINDOW_BYTES, 2 ** Math.floor(Math.log2(share)))
