@@ -24,9 +24,9 @@ afterAll(() => rmSync(project, { recursive: true, force: true }))
 const PATIENTLY = ['--testTimeout=60000', '--hookTimeout=60000']
 
 /** Runs one test file of the project, as `npx vitest run` does. */
-function runTests(file: string, text: string) {
+function runTests(file: string, text: string, options: readonly string[] = []) {
   writeFileSync(join(project, file), text)
-  const command = ['node_modules/vitest/vitest.mjs', 'run', file, ...PATIENTLY]
+  const command = ['node_modules/vitest/vitest.mjs', 'run', file, ...PATIENTLY, ...options]
   const { stdout, stderr, status } = spawnSync(process.execPath, command, {
     cwd: project,
     encoding: 'utf8',
@@ -63,6 +63,32 @@ describe('mocap-uplink/testing', () => {
 
     expect(said).toContain(/^FAIL .*$/m.exec(page)?.[0])
     expect(said).toMatch(/Tests +1 failed \| \d\d passed/)
+    expect(status).toBe(1)
+  })
+
+  it('names the rule that a transport breaks when it repeats what failed', () => {
+    const { said, status } = runTests(
+      'repeating.test.ts',
+      `import { undiciTransport } from 'mocap-uplink/node'
+      import { transportContract } from 'mocap-uplink/testing'
+
+      const repeating = (transport) => ({
+        ...transport,
+        send: async (request) => {
+          try {
+            return await transport.send(request)
+          } catch (error) {
+            if (error.phase === 'answer') return transport.send(request)
+            throw error
+          }
+        },
+      })
+      transportContract('repeating', () => repeating(undiciTransport()), { hasReset: true, isProgressLive: true })`,
+      ['--testNamePattern', 'sends once'],
+    )
+
+    expect(said).toMatch(/FAIL .+ > sends once, whether the answer is lost or says to come back$/m)
+    expect(said).toMatch(/Tests +1 failed/)
     expect(status).toBe(1)
   })
 

@@ -3,6 +3,7 @@
 import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { httpAnswer } from '../scripted-server.ts'
 import { bodyOf, failureOf, pattern, requestTo } from './requests.ts'
 import type { TransportRig } from './rig.ts'
 
@@ -55,6 +56,24 @@ export function describeWithoutAnswer(rig: TransportRig): void {
 
       expect(error).toMatchObject({ code: 'ERR_UPLOAD_NETWORK', phase: 'answer', ending: 'doubtful' })
       expect(rig.transport.endingOf(request)).toBe('doubtful')
+    })
+
+    // In a page the platform decides about a kept connection that ended.
+    test.skipIf(traits.isBrowser)('sends once, whether the answer is lost or says to come back', async () => {
+      let asked = 0
+      const server = await serve(async (connection) => {
+        await connection.readRequest()
+        asked += 1
+        // Only the first request goes wrong, so a repeated one would end well.
+        if (asked === 1) connection.reset()
+        else await connection.write(httpAnswer(asked === 2 ? 503 : 200))
+      })
+      const body = bodyOf('bytes', pattern(100))
+
+      expect((await failureOf(send(server, { body }))).code).toBe('ERR_UPLOAD_NETWORK')
+      expect(asked).toBe(1)
+      expect((await send(server, { body })).status).toBe(503)
+      expect(asked).toBe(2)
     })
 
     test('a far end that does not speak HTTP is a failure', async () => {
