@@ -55,15 +55,23 @@ export interface UploadProgress {
   readonly filesTotal: number
 }
 
+/** A file of an upload as it is now. */
 export interface UploadFileStatus {
+  /** Its place in the list of files, from 0. */
   readonly fileIndex: number
+  /** The name under which the service knows it. */
   readonly name: string
+  /** Its size. */
   readonly bytes: number
   /** Bytes of this file handed to the network, without those of lost attempts. */
   readonly sentBytes: number
+  /** Bytes of its parts that have a receipt. */
   readonly confirmedBytes: number
+  /** How many parts it is cut into, at least 1. */
   readonly parts: number
+  /** `confirming`: all its bytes have receipts, and the service is asked to confirm it. */
   readonly state: 'pending' | 'uploading' | 'confirming' | 'confirmed' | 'failed'
+  /** Why it has failed. Absent in every other state. */
   readonly error?: ErrorSummary
 }
 
