@@ -5,9 +5,9 @@ import { checkBoolean, checkFunction, checkId, checkText } from '../client/check
 import type { RequestedAnalysis } from '../client/contract.ts'
 import { isId } from '../client/contract/fields.ts'
 import type { CallOptions, ServiceClient } from '../client/operations.ts'
-import { isUploadError, summarize, type ErrorSummary } from '../core/errors.ts'
+import { isUploadError, known, summarize, type ErrorSummary } from '../core/errors.ts'
 import type { Clock, HostWait } from '../core/ports.ts'
-import type { AnalysisContext, AnalysisInput as AnalysisPlace, AnalysisStatus } from '../machines/analysis-data.ts'
+import type { AnalysisInput as AnalysisPlace, AnalysisOutput } from '../machines/analysis-data.ts'
 import { analysisMachine } from '../machines/analysis.ts'
 import { AnalysisFailedError, type AnalysisReport } from './analysis-report.ts'
 import { checkSegments, type AnalysisSegment, type AnalysisSegments } from './analysis-segments.ts'
@@ -160,8 +160,7 @@ function startAnalysis(
         emitter.emit('state', { state })
       },
       complete() {
-        const { value, context } = actor.getSnapshot()
-        const report = reportOf(value as AnalysisStatus, context, idOfService, clock.monotonicNow() - beganAtMs)
+        const report = reportOf(actor.getSnapshot().output, idOfService, clock.monotonicNow() - beganAtMs)
         if (letGoBy) reject(letGo(report, name, letGoBy))
         else if (report.status === 'failed')
           reject(new AnalysisFailedError(report, isUploadError(failure) ? failure : undefined))
@@ -201,11 +200,11 @@ function letGo(report: AnalysisReport, name: string, by: LetGoBy): AnalysisFaile
 }
 
 function reportOf(
-  status: AnalysisStatus,
-  { analysisId, serviceStatus, segmentIds, hasPossibleDraft, error }: AnalysisContext,
+  output: AnalysisOutput | undefined,
   idOfService: string | number | undefined,
   durationMs: number,
 ): AnalysisReport {
+  const { status, analysisId, serviceStatus, segmentIds, hasPossibleDraft, error } = known(output)
   return {
     flow: 'analysis',
     status,

@@ -1,25 +1,23 @@
 // The report of an upload, made from the ledger: what is confirmed, what is verified, and what is missing and why.
 
-import { known } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import { isAsked } from '../core/journal/fold-journal.ts'
 import type { FlowName } from '../core/journal/journal.ts'
 import { isReceived, type LedgerFile } from '../core/journal/ledger.ts'
-import type { UploadSessionContext } from '../machines/session-data.ts'
+import type { UploadSessionOutput } from '../machines/session-data.ts'
 import type { SessionRecord } from './session-record.ts'
 import type { FileReport, UploadReport, UploadSnapshot } from './upload.ts'
 
 export interface ReportOptions {
   readonly flow: FlowName
   readonly key: string
-  /** The machine's, once it has come to its end. */
-  readonly context: UploadSessionContext
+  readonly output: UploadSessionOutput
   readonly record: SessionRecord
   readonly durationMs: number
 }
 
 /** What is known so far. May be called at any time. */
-export function buildSnapshot({ flow, key, record, durationMs }: Omit<ReportOptions, 'context'>): UploadSnapshot {
+export function buildSnapshot({ flow, key, record, durationMs }: Omit<ReportOptions, 'output'>): UploadSnapshot {
   const folded = record.folded()
   const files = folded?.ledger.files ?? []
   return {
@@ -35,10 +33,10 @@ export function buildSnapshot({ flow, key, record, durationMs }: Omit<ReportOpti
 }
 
 export function buildReport(options: ReportOptions): UploadReport {
-  const { status, error, journalError, isServiceTold } = options.context
+  const { status, error, journalError, isServiceTold } = options.output
   const keepsConfirmed = options.record.folded()?.keepsConfirmed
   return {
-    status: known(status),
+    status,
     ...buildSnapshot(options),
     ...given({
       error: error ?? journalError ?? undefined,

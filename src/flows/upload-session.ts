@@ -82,15 +82,16 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
           late = undefined
         }
         const state = stateName(snapshot)
-        if (state === last.state || state === 'starting') return
+        if (state === last.state || state === 'starting' || state === 'settled') return
         last.state = state
         if (snapshot.status === 'done' || state === 'paused') telling.finish()
         emitter.emit('state', { state })
         if (state === 'waiting' && shown) emitter.emit('waiting', shown)
       },
       complete() {
-        const { context } = actor.getSnapshot()
-        resolve(buildReport({ flow, key, context, record, durationMs: elapsedMs() }))
+        const { output } = actor.getSnapshot()
+        if (output === undefined) return
+        resolve(buildReport({ flow, key, output, record, durationMs: elapsedMs() }))
       },
     })
   })
@@ -161,10 +162,12 @@ function withSteps() {
 }
 
 /** The state that a host sees. */
-function stateName({ value, context }: SnapshotFrom<typeof uploadSessionMachine>): UploadState | 'starting' {
+function stateName({
+  value,
+  context,
+}: SnapshotFrom<typeof uploadSessionMachine>): UploadState | 'starting' | 'settled' {
   // Once the host no longer wants to wait, its wish shows at once, even if a try of the create has yet to end.
   if (context.waiting !== null && context.intent === 'run') return 'waiting'
-  if (value === 'settled') return known(context.status)
   return typeof value === 'string' ? value : (Object.keys(value)[0] as UploadState)
 }
 

@@ -1,4 +1,4 @@
-// The input, context, events and final states of the analysis machine. All of it is plain JSON.
+// The input, context, events and output of the analysis machine. All of it is plain JSON.
 
 import type { ErrorSummary } from '../core/errors.ts'
 
@@ -13,7 +13,14 @@ export interface AnalysisSegmentIds {
 export type AnalysisInput = {
   /** False: it ends in `drafted`, without submitting. Default true; unused from `requested` on. */
   readonly shouldSubmit?: boolean
-} & ({ readonly place: 'new' } | { readonly place: 'requested'; readonly analysisId: string | number })
+} & (
+  | {
+      readonly place: 'new'
+      /** True when an earlier run may have made the draft: it is looked up by name first. Default false. */
+      readonly isRepeat?: boolean
+    }
+  | { readonly place: 'draft' | 'requested'; readonly analysisId: string | number }
+)
 
 /** The machine's context. Plain JSON throughout. */
 export interface AnalysisContext {
@@ -24,8 +31,12 @@ export interface AnalysisContext {
   /** True while the service may hold a draft under our name whose id is not known here. */
   readonly hasPossibleDraft: boolean
   readonly draftAttempts: number
+  /** True when a draft of our name is to be looked for before the next create. */
+  readonly isRepeat: boolean
   /** The service's own word for the status, as last heard; null before. */
   readonly serviceStatus: string | null
+  /** Null until a final state is entered. */
+  readonly status: AnalysisStatus | null
   /**
    * Why we could not go on, or heard no more from the service until the deadline. Null also when the service itself says that
    * the analysis failed.
@@ -38,10 +49,19 @@ export type AnalysisEvent =
   { readonly type: 'analysis.stop' } | { readonly type: 'analysis.status'; readonly serviceStatus: string }
 
 /**
- * The final states. `deadline`: polling gave up before the service came to an end, and `serviceStatus` is its last word. `stopped`: the host
+ * `deadline`: polling gave up before the service came to an end, and `serviceStatus` is its last word. `stopped`: the host
  * asked us to stop; what is known so far is kept.
  */
 export type AnalysisStatus = 'drafted' | 'completed' | 'failed' | 'deadline' | 'stopped'
+
+export interface AnalysisOutput {
+  readonly status: AnalysisStatus
+  readonly segmentIds: AnalysisSegmentIds | null
+  readonly analysisId: string | number | null
+  readonly hasPossibleDraft: boolean
+  readonly serviceStatus: string | null
+  readonly error: ErrorSummary | null
+}
 
 /** What `polling` ends with. */
 export interface PollResult {

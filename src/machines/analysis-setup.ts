@@ -1,17 +1,20 @@
-// The vocabulary of an analysis's table: the types of its actors, its actions and its guards.
+// The vocabulary of an analysis's table: its actors as placeholders, its actions and its guards.
 
-import { assign, type PromiseActorLogic } from 'xstate'
+import { assign } from 'xstate'
 
+import { known } from '../core/errors.ts'
 import type {
   AnalysisContext,
   AnalysisEvent,
   AnalysisInput,
+  AnalysisOutput,
   AnalysisSegmentIds,
+  AnalysisStatus,
   DraftResult,
   PollResult,
 } from './analysis-data.ts'
 import { isDoubtful, readRejection } from './rejection.ts'
-import { setup } from './setup.ts'
+import { notProvided, setup } from './setup.ts'
 
 /** How often a draft is asked for in all, if each create ends without an answer. */
 const MAX_DRAFT_ATTEMPTS = 3
@@ -35,12 +38,13 @@ export const setUpAnalysis = () =>
       input: {} as AnalysisInput,
       context: {} as AnalysisContext,
       events: {} as AnalysisEvent,
+      output: {} as AnalysisOutput,
     },
-    actors: {} as {
-      creatingSegments: PromiseActorLogic<AnalysisSegmentIds>
-      creatingDraft: PromiseActorLogic<DraftResult, { segmentIds: AnalysisSegmentIds; isRepeat: boolean }>
-      submitting: PromiseActorLogic<{ serviceStatus?: string }, { analysisId: AnalysisId }>
-      polling: PromiseActorLogic<PollResult, { analysisId: AnalysisId }>
+    actors: {
+      creatingSegments: notProvided<AnalysisSegmentIds>('creatingSegments'),
+      creatingDraft: notProvided<DraftResult, { segmentIds: AnalysisSegmentIds; isRepeat: boolean }>('creatingDraft'),
+      submitting: notProvided<{ serviceStatus?: string }, { analysisId: AnalysisId }>('submitting'),
+      polling: notProvided<PollResult, { analysisId: AnalysisId }>('polling'),
     },
     actions: {
       keepSegments: assign({ segmentIds: (_, params: AnalysisSegmentIds) => params }),
@@ -52,9 +56,9 @@ export const setUpAnalysis = () =>
       // A refusal says that this create made nothing, but says nothing about earlier ones. A doubtful end gets here only from
       // the last repeat. A success that cannot be read leaves the doubt.
       keepDraftDoubt: assign(({ context }, params: { reason: unknown }) => ({
-        hasPossibleDraft:
-          context.draftAttempts > 1 || readRejection(params.reason).error.code === 'ERR_UPLOAD_SERVICE_REPLY',
+        hasPossibleDraft: context.isRepeat || readRejection(params.reason).error.code === 'ERR_UPLOAD_SERVICE_REPLY',
       })),
+      lookFirst: assign({ isRepeat: true }),
       keepServiceStatus: assign(({ context }, params: { serviceStatus?: string }) => ({
         serviceStatus: params.serviceStatus ?? context.serviceStatus,
       })),
@@ -62,9 +66,11 @@ export const setUpAnalysis = () =>
         serviceStatus: serviceStatus ?? context.serviceStatus,
         error: error ?? null,
       })),
+      conclude: assign({ status: (_, params: { status: AnalysisStatus }) => params.status }),
       keepError: assign({ error: (_, params: { reason: unknown }) => readRejection(params.reason).error }),
     },
     guards: {
+      isDraft: ({ context }) => context.place === 'draft',
       isRequested: ({ context }) => context.place === 'requested',
       hasToSubmit: ({ context }) => context.shouldSubmit,
       isWorthRepeating: ({ context }, params: { reason: unknown }) =>
@@ -81,9 +87,23 @@ export function beginContext(input: AnalysisInput): AnalysisContext {
     shouldSubmit: input.shouldSubmit ?? true,
     segmentIds: null,
     analysisId: input.place === 'new' ? null : input.analysisId,
-    hasPossibleDraft: false,
+    hasPossibleDraft: input.place === 'new' && (input.isRepeat ?? false),
     draftAttempts: 0,
+    isRepeat: input.place === 'new' && (input.isRepeat ?? false),
     serviceStatus: null,
+    status: null,
     error: null,
+  }
+}
+
+/** What `done` of an analysis is made from. */
+export function outputOf(context: AnalysisContext): AnalysisOutput {
+  return {
+    status: known(context.status),
+    segmentIds: context.segmentIds,
+    analysisId: context.analysisId,
+    hasPossibleDraft: context.hasPossibleDraft,
+    serviceStatus: context.serviceStatus,
+    error: context.error,
   }
 }

@@ -4,7 +4,7 @@
 // Nothing here waits: `polling` is one actor that sleeps outside, on a clock of its own. The context is plain JSON.
 
 import { known } from '../core/errors.ts'
-import { beginContext, setUpAnalysis } from './analysis-setup.ts'
+import { beginContext, outputOf, setUpAnalysis } from './analysis-setup.ts'
 
 const reasonOf = ({ event }: { event: { error: unknown } }) => ({ reason: event.error })
 const resultOf = <T>({ event }: { event: { output: T } }) => event.output
@@ -13,11 +13,16 @@ const resultOf = <T>({ event }: { event: { output: T } }) => event.output
 export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
   id: 'analysis',
   context: ({ input }) => beginContext(input),
+  output: ({ context }) => outputOf(context),
   initial: 'starting',
   states: {
     starting: {
       // Passed through at once: goes on from what is known.
-      always: [{ guard: 'isRequested', target: 'requested' }, { target: 'creatingSegments' }],
+      always: [
+        { guard: 'isRequested', target: 'requested' },
+        { guard: 'isDraft', target: 'draft' },
+        { target: 'creatingSegments' },
+      ],
     },
     creatingSegments: {
       // The segments, which are sets of movements, are created at the service.
@@ -35,7 +40,7 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
       invoke: {
         id: 'creatingDraft',
         src: 'creatingDraft',
-        input: ({ context }) => ({ segmentIds: known(context.segmentIds), isRepeat: context.draftAttempts > 1 }),
+        input: ({ context }) => ({ segmentIds: known(context.segmentIds), isRepeat: context.isRepeat }),
         onDone: {
           target: 'draft',
           actions: [
@@ -48,6 +53,7 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
             guard: { type: 'isWorthRepeating', params: reasonOf },
             target: 'creatingDraft',
             reenter: true,
+            actions: 'lookFirst',
           },
           {
             target: 'failed',
@@ -101,15 +107,30 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
         'analysis.stop': 'stopped',
       },
     },
-    // It stays a draft, as the host asked, and is not submitted.
-    drafted: { type: 'final' },
-    // The service says that it is done.
-    completed: { type: 'final' },
-    // The service says that it failed, or we could not go on: see `error`.
-    failed: { type: 'final' },
-    // It was not done in the time given. The service's last word is kept.
-    deadline: { type: 'final' },
-    // The host asked us to stop; the service goes on.
-    stopped: { type: 'final' },
+    drafted: {
+      // It stays a draft, as the host asked, and is not submitted.
+      type: 'final',
+      entry: { type: 'conclude', params: { status: 'drafted' } },
+    },
+    completed: {
+      // The service says that it is done.
+      type: 'final',
+      entry: { type: 'conclude', params: { status: 'completed' } },
+    },
+    failed: {
+      // The service says that it failed, or we could not go on: see `error`.
+      type: 'final',
+      entry: { type: 'conclude', params: { status: 'failed' } },
+    },
+    deadline: {
+      // It was not done in the time given. The service's last word is kept.
+      type: 'final',
+      entry: { type: 'conclude', params: { status: 'deadline' } },
+    },
+    stopped: {
+      // The host asked us to stop; the service goes on.
+      type: 'final',
+      entry: { type: 'conclude', params: { status: 'stopped' } },
+    },
   },
 })

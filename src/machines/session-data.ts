@@ -52,5 +52,13 @@ export type UploadSessionEvent =
   | { readonly type: 'host.unreachable'; readonly isTried: boolean }
   | { readonly type: 'host.reachable' }
 
+/** What `done` is made from. */
+export interface UploadSessionOutput {
+  readonly status: EndStatus
+  readonly error: ErrorSummary | null
+  readonly journalError: ErrorSummary | null
+  readonly isServiceTold: boolean | null
+}
+
 /** What the drain is for. Before a cancel, it waits for doubtful answers for a bounded time. */
 export type DrainReason = 'pause' | 'cancel'

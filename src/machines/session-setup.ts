@@ -1,7 +1,8 @@
-// The vocabulary of an upload session's table: the types of its actors, its actions and its guards.
+// The vocabulary of an upload session's table: its actors as placeholders, its actions and its guards.
 
-import { assign, type PromiseActorLogic } from 'xstate'
+import { assign } from 'xstate'
 
+import { known } from '../core/errors.ts'
 import { finalStatusOf } from '../core/journal/fold-journal.ts'
 import { readRejection, type TransferResult } from './rejection.ts'
 import type {
@@ -11,8 +12,9 @@ import type {
   UploadIntent,
   UploadSessionContext,
   UploadSessionEvent,
+  UploadSessionOutput,
 } from './session-data.ts'
-import { setup } from './setup.ts'
+import { notProvided, setup } from './setup.ts'
 
 type SessionId = string | number
 
@@ -39,13 +41,14 @@ export const setUpSession = () =>
       input: {} as MachineInput,
       context: {} as UploadSessionContext,
       events: {} as UploadSessionEvent,
+      output: {} as UploadSessionOutput,
     },
-    actors: {} as {
-      creatingSession: PromiseActorLogic<{ sessionId: SessionId }>
-      transferring: PromiseActorLogic<TransferResult>
-      draining: PromiseActorLogic<unknown, { reason: DrainReason }>
-      cancellingSession: PromiseActorLogic<{ isServiceTold: boolean }>
-      settling: PromiseActorLogic<unknown, { status: EndStatus }>
+    actors: {
+      creatingSession: notProvided<{ sessionId: SessionId }>('creatingSession'),
+      transferring: notProvided<TransferResult>('transferring'),
+      draining: notProvided<unknown, { reason: DrainReason }>('draining'),
+      cancellingSession: notProvided<{ isServiceTold: boolean }>('cancellingSession'),
+      settling: notProvided<unknown, { status: EndStatus }>('settling'),
     },
     actions: {
       intend: assign(({ context: { intent } }, { to }: { to: UploadIntent }) => ({
@@ -90,6 +93,7 @@ export const setUpSession = () =>
       isPauseIntended: ({ context }) => context.intent === 'pause',
       isCloseIntended: ({ context }) => context.intent === 'close',
       isCancelIntended: ({ context }) => context.intent === 'cancel',
+      isStatus: ({ context }, params: { status: EndStatus }) => context.status === params.status,
     },
   })
 
@@ -104,6 +108,16 @@ export function beginContext(input: MachineInput): UploadSessionContext {
     journalError: null,
     isServiceTold: null,
     waiting: null,
+  }
+}
+
+/** What `done` of a session is made from. */
+export function outputOf(context: UploadSessionContext): UploadSessionOutput {
+  return {
+    status: known(context.status),
+    error: context.error,
+    journalError: context.journalError,
+    isServiceTold: context.isServiceTold,
   }
 }
 

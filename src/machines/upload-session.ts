@@ -8,7 +8,7 @@
 // a timer would not outlive a restart; whoever waits is an actor.
 
 import { known } from '../core/errors.ts'
-import { beginContext, setUpSession } from './session-setup.ts'
+import { beginContext, outputOf, setUpSession } from './session-setup.ts'
 
 /** What the host asks for, as actions. They are not made by a function: a call would keep the machine in pages that do not use it. */
 const run = { type: 'intend', params: { to: 'run' } } as const
@@ -22,6 +22,7 @@ const reasonOf = ({ event }: { event: { error: unknown } }) => ({ reason: event.
 export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine({
   id: 'uploadSession',
   context: ({ input }) => beginContext(input),
+  output: ({ context }) => outputOf(context),
   initial: 'starting',
   states: {
     starting: {
@@ -175,7 +176,25 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
         onError: { target: 'settled', actions: { type: 'keepJournalError', params: reasonOf } },
       },
     },
-    // It is over; the context has its status.
-    settled: { type: 'final' },
+    settled: {
+      // Passed through at once: to the final state of the decided status.
+      always: [
+        { guard: { type: 'isStatus', params: { status: 'confirmed' } }, target: 'confirmed' },
+        { guard: { type: 'isStatus', params: { status: 'partial' } }, target: 'partial' },
+        { guard: { type: 'isStatus', params: { status: 'cancelled' } }, target: 'cancelled' },
+        { guard: { type: 'isStatus', params: { status: 'closed' } }, target: 'closed' },
+        { target: 'failed' },
+      ],
+    },
+    // The service has accepted every file.
+    confirmed: { type: 'final' },
+    // The service has accepted some files, but not all.
+    partial: { type: 'final' },
+    // Given up as the host asked.
+    cancelled: { type: 'final' },
+    // Let go with its Uplink: the session is what it was, and a later run goes on from the journal.
+    closed: { type: 'final' },
+    // The service has accepted no file, as far as is known.
+    failed: { type: 'final' },
   },
 })

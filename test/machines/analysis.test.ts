@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createActor } from 'xstate'
+import { createActor, fromPromise } from 'xstate'
 import { adjacencyMapToArray, getAdjacencyMap } from 'xstate/graph'
 
 import type { AnalysisEvent, AnalysisInput } from '../../src/machines/analysis-data.ts'
@@ -13,9 +13,10 @@ const unanswered = { code: 'ERR_UPLOAD_TIMEOUT', message: 'No answer.', details:
 const summary = { code: 'ERR_UPLOAD_TIMEOUT', message: 'No answer.' }
 const stop: AnalysisEvent = { type: 'analysis.stop' }
 
-/** The machine with four actors that are answered by hand. */
-function machineBy(hand: ReturnType<typeof handActors>) {
-  return analysisMachine.provide({
+/** A started analysis whose four actors are answered by hand. */
+function startAnalysis(input: AnalysisInput = { place: 'new' }) {
+  const hand = handActors()
+  const machine = analysisMachine.provide({
     actors: {
       creatingSegments: hand.actor('creatingSegments'),
       creatingDraft: hand.actor('creatingDraft'),
@@ -23,12 +24,7 @@ function machineBy(hand: ReturnType<typeof handActors>) {
       polling: hand.actor('polling'),
     },
   })
-}
-
-/** A started analysis whose four actors are answered by hand. */
-function startAnalysis(input: AnalysisInput = { place: 'new' }) {
-  const hand = handActors()
-  const actor = createActor(machineBy(hand), { input }).start()
+  const actor = createActor(machine, { input }).start()
   return {
     ...hand,
     send: (event: AnalysisEvent) => actor.send(event),
@@ -36,26 +32,10 @@ function startAnalysis(input: AnalysisInput = { place: 'new' }) {
       hand.last(name).answer(answer)
       await settled()
     },
-    state: () => stateName(actor.getSnapshot()),
+    state: () => stateName(actor.getSnapshot().value),
     context: () => actor.getSnapshot().context,
-    /** What a report is made from; undefined until it is over. */
-    output: () => {
-      const { status, value, context } = actor.getSnapshot()
-      const { segmentIds, analysisId, hasPossibleDraft, serviceStatus, error } = context
-      return status === 'done'
-        ? { status: value, segmentIds, analysisId, hasPossibleDraft, serviceStatus, error }
-        : undefined
-    },
+    output: () => actor.getSnapshot().output,
   }
-}
-
-/** An analysis in which this actor has been started. */
-async function startIn(name: 'creatingSegments' | 'submitting' | 'polling') {
-  const analysis = startAnalysis(name === 'polling' ? { place: 'requested', analysisId: 5 } : { place: 'new' })
-  if (name !== 'submitting') return analysis
-  await analysis.answer('creatingSegments', segments)
-  await analysis.answer('creatingDraft', { output: { analysisId: 5 } })
-  return analysis
 }
 
 const segments: Answer = { output: { primary: 11, population: 13 } }
@@ -136,6 +116,8 @@ describe('a life without disturbance', () => {
 describe('where it goes on', () => {
   it.each([
     [{ place: 'new' }, 'creatingSegments', ['creatingSegments']],
+    [{ place: 'draft', analysisId: 5 }, 'submitting', ['submitting']],
+    [{ place: 'draft', analysisId: 5, shouldSubmit: false }, 'drafted', []],
     [{ place: 'requested', analysisId: 5 }, 'requested', ['polling']],
   ] as const)('%o starts in %s', (input, state, names) => {
     const analysis = startAnalysis(input)
@@ -144,20 +126,33 @@ describe('where it goes on', () => {
     expect(analysis.names()).toEqual(names)
   })
 
-  it.each([
-    [{ place: 'new' }, null],
-    [{ place: 'requested', analysisId: 5 }, 5],
-  ] as const)('%o says at an early end what was known before, and nothing else', (input, analysisId) => {
-    const analysis = startAnalysis(input)
+  it('looks for a draft first when an earlier life may have made it', async () => {
+    const analysis = startAnalysis({ place: 'new', isRepeat: true })
 
-    expect(analysis.output()).toBeUndefined()
-    analysis.send(stop)
+    await analysis.answer('creatingSegments', segments)
 
-    expect(analysis.output()).toEqual({
-      ...{ status: 'stopped', analysisId, hasPossibleDraft: false },
-      ...{ segmentIds: null, serviceStatus: null, error: null },
-    })
+    expect(analysis.last('creatingDraft').input).toMatchObject({ isRepeat: true })
   })
+
+  it.each([
+    [{ place: 'new' }, null, false],
+    [{ place: 'new', isRepeat: true }, null, true],
+    [{ place: 'draft', analysisId: 5 }, 5, false],
+    [{ place: 'requested', analysisId: 5 }, 5, false],
+  ] as const)(
+    '%o says at an early end what an earlier life may have left, and nothing else',
+    (input, id, isDraftLeft) => {
+      const analysis = startAnalysis(input)
+
+      expect(analysis.context()).toMatchObject({ status: null })
+      analysis.send(stop)
+
+      expect(analysis.output()).toEqual({
+        ...{ status: 'stopped', analysisId: id, hasPossibleDraft: isDraftLeft },
+        ...{ segmentIds: null, serviceStatus: null, error: null },
+      })
+    },
+  )
 })
 
 describe('a create without an answer', () => {
@@ -219,19 +214,23 @@ describe('a create without an answer', () => {
 
 describe('failures and stops', () => {
   it.each([
-    ['creatingSegments', null],
-    ['submitting', 5],
-    ['polling', 5],
-  ] as const)('%s that rejects is failed, with the error and what is known', async (name, analysisId) => {
-    const analysis = await startIn(name)
+    ['creatingSegments', { place: 'new' }, null],
+    ['submitting', { place: 'draft', analysisId: 5 }, 5],
+    ['polling', { place: 'requested', analysisId: 5 }, 5],
+  ] as const)('%s that rejects is failed, with the error and what is known', async (name, input, analysisId) => {
+    const analysis = startAnalysis(input)
 
     await analysis.answer(name, { error: refused })
 
     expect(analysis.output()).toMatchObject({ status: 'failed', analysisId, error: refused })
   })
 
-  it.each(['creatingSegments', 'submitting', 'polling'] as const)('a stop aborts %s at once', async (name) => {
-    const analysis = await startIn(name)
+  it.each([
+    ['creatingSegments', { place: 'new' }],
+    ['submitting', { place: 'draft', analysisId: 5 }],
+    ['polling', { place: 'requested', analysisId: 5 }],
+  ] as const)('a stop aborts %s at once', (name, input) => {
+    const analysis = startAnalysis(input)
 
     analysis.send(stop)
 
@@ -255,6 +254,24 @@ describe('failures and stops', () => {
     analysis.send(stop)
 
     expect(analysis.output()).toMatchObject({ status: 'stopped', analysisId: 5, serviceStatus: 'processing' })
+  })
+
+  it.each([
+    ['creatingSegments', { place: 'new' }],
+    ['creatingDraft', { place: 'new' }],
+    ['submitting', { place: 'draft', analysisId: 5 }],
+    ['polling', { place: 'requested', analysisId: 5 }],
+  ] as const)('%s fails loudly, by its name, when it was not provided', async (name, input) => {
+    const creatingSegments = fromPromise(() => Promise.resolve({ primary: 11 }))
+    const machine = analysisMachine.provide({ actors: name === 'creatingDraft' ? { creatingSegments } : {} })
+    const actor = createActor(machine, { input }).start()
+
+    await settled()
+
+    expect(actor.getSnapshot().output).toMatchObject({
+      status: 'failed',
+      error: { code: 'ERR_UPLOAD_INTERNAL', message: `The actor ${name} was not provided` },
+    })
   })
 })
 
@@ -282,12 +299,15 @@ describe('every reachable transition of an analysis', () => {
   ])
   const inputs: readonly AnalysisInput[] = [
     { place: 'new' },
+    { place: 'new', isRepeat: true },
     { place: 'new', shouldSubmit: false },
+    { place: 'draft', analysisId: 5 },
+    { place: 'draft', analysisId: 5, shouldSubmit: false },
     { place: 'requested', analysisId: 5 },
   ]
   const steps = inputs.flatMap((input) =>
     adjacencyMapToArray(
-      getAdjacencyMap(machineBy(handActors()), {
+      getAdjacencyMap(analysisMachine, {
         input,
         events: [...events.values()],
         serializeState: ({ value, context }) => JSON.stringify([value, context]),
@@ -298,11 +318,11 @@ describe('every reachable transition of an analysis', () => {
   it('is in the table, and the table has no other; a final state accepts nothing', () => {
     const found: Record<string, Record<string, Set<string>>> = {}
     for (const { state, event, nextState } of steps) {
-      const row = (found[stateName(state)] ??= {})
+      const row = (found[stateName(state.value)] ??= {})
       if (!state.can(event)) continue
       const label = [...events].find(([, candidate]) => candidate === event)![0]
       const targets = (row[label] ??= new Set())
-      targets.add(stateName(nextState))
+      targets.add(stateName(nextState.value))
     }
     const joined = Object.fromEntries(
       Object.entries(found).map(([from, row]) => [

@@ -88,8 +88,7 @@ export function startJournalled(records: JournalRecord[], answering: Answering) 
     send: (event: UploadSessionEvent) => actor.send(event),
     end: async () => {
       await settled()
-      const { status, context } = actor.getSnapshot()
-      return status === 'done' ? context.status : undefined
+      return actor.getSnapshot().output?.status
     },
   }
 }

@@ -17,9 +17,10 @@ export const refused = {
   message: 'The service refused the key (401).',
 } as const
 
-/** The machine with five actors that are answered by hand. */
-export function machineBy(hand: ReturnType<typeof handActors>) {
-  return uploadSessionMachine.provide({
+/** A started session whose five actors are answered by hand. */
+export function startSession(input: MachineInput = { place: 'new' }) {
+  const hand = handActors()
+  const machine = uploadSessionMachine.provide({
     actors: {
       creatingSession: hand.actor('creatingSession'),
       transferring: hand.actor('transferring'),
@@ -28,12 +29,7 @@ export function machineBy(hand: ReturnType<typeof handActors>) {
       settling: hand.actor('settling'),
     },
   })
-}
-
-/** A started session whose five actors are answered by hand. */
-export function startSession(input: MachineInput = { place: 'new' }) {
-  const hand = handActors()
-  const actor = createActor(machineBy(hand), { input: { ...input } }).start()
+  const actor = createActor(machine, { input: { ...input } }).start()
   return {
     ...hand,
     send: (...events: readonly UploadSessionEvent[]) => events.forEach((event) => actor.send(event)),
@@ -41,14 +37,9 @@ export function startSession(input: MachineInput = { place: 'new' }) {
       hand.last(name).answer(answer)
       await settled()
     },
-    state: () => stateName(actor.getSnapshot()),
+    state: () => stateName(actor.getSnapshot().value),
     context: () => actor.getSnapshot().context,
-    /** What a report is made from; undefined until it is over. */
-    output: () => {
-      const { status, context } = actor.getSnapshot()
-      const { error, journalError, isServiceTold } = context
-      return status === 'done' ? { status: context.status, error, journalError, isServiceTold } : undefined
-    },
+    output: () => actor.getSnapshot().output,
   }
 }
 

@@ -4,10 +4,10 @@ import { getShortestPaths } from 'xstate/graph'
 import { foldJournal } from '../../src/core/journal/fold-journal.ts'
 import type { JournalRecord } from '../../src/core/journal/journal.ts'
 import type { UploadSessionEvent } from '../../src/machines/session-data.ts'
-import { handActors, settled } from './hand-actors.ts'
+import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
+import { settled } from './hand-actors.ts'
 import { begun, startJournalled } from './journalled-session.ts'
 import { allEvents, type Answer, answers, labelOf } from './session-events.ts'
-import { machineBy } from './started-session.ts'
 import { stateName } from './state-name.ts'
 
 const at = 1_763_640_000_000
@@ -28,16 +28,16 @@ const finals = ['confirmed', 'partial', 'cancelled', 'failed']
 
 /** The events of one shortest path to each final snapshot: every final state under every context it can have. */
 function pathsToTheEnd(beginning: readonly JournalRecord[]) {
-  const paths = getShortestPaths(machineBy(handActors()), {
+  const paths = getShortestPaths(uploadSessionMachine, {
     input: foldJournal(beginning),
     events: allEvents,
     serializeState: ({ value, context }) => JSON.stringify([value, context]),
     stopWhen: ({ status }) => status === 'done',
   })
   return paths
-    .filter(({ state }) => finals.includes(stateName(state)))
+    .filter(({ state }) => finals.includes(stateName(state.value)))
     .map(({ state, steps }) => ({
-      status: stateName(state),
+      status: stateName(state.value),
       events: steps.slice(1).map(({ event }) => event),
     }))
 }

@@ -103,7 +103,7 @@ it('in any order of requests and work: one transfer at a time, a cancel holds, a
   await fc.assert(
     fc.asyncProperty(fc.array(burst, { maxLength: 14 }), async (bursts) => {
       const world = startWorld()
-      const state = () => stateName(world.actor.getSnapshot())
+      const state = () => stateName(world.actor.getSnapshot().value)
       let [isCancelAsked, isCloseAsked] = [false, false]
 
       // The commands of a burst come in one tick: no promise is heard between them.

@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { adjacencyMapToArray, getAdjacencyMap } from 'xstate/graph'
 
 import type { MachineInput } from '../../src/machines/session-data.ts'
-import { handActors } from './hand-actors.ts'
+import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
 import { allEvents, labelOf } from './session-events.ts'
-import { machineBy } from './started-session.ts'
 import { stateName } from './state-name.ts'
 
 const places: readonly MachineInput[] = [
@@ -20,14 +19,12 @@ const places: readonly MachineInput[] = [
   { place: 'failed' },
 ]
 
-const machine = machineBy(handActors())
-
-type Snapshot = ReturnType<typeof machine.getInitialSnapshot>
+type Snapshot = ReturnType<typeof uploadSessionMachine.getInitialSnapshot>
 
 /** Every snapshot that can be reached from any place, each with every event tried on it. */
 const steps = places.flatMap((place) =>
   adjacencyMapToArray(
-    getAdjacencyMap(machine, {
+    getAdjacencyMap(uploadSessionMachine, {
       input: { ...place },
       events: allEvents,
       serializeState: ({ value, context }) => JSON.stringify([value, context]),
@@ -100,9 +97,9 @@ describe('every reachable transition of an upload session', () => {
     const found: Record<string, Record<string, Set<string>>> = {}
     for (const { state, event, nextState } of steps) {
       if (!state.can(event)) continue
-      const row = (found[stateName(state)] ??= {})
+      const row = (found[stateName(state.value)] ??= {})
       const targets = (row[labelOf(event)] ??= new Set())
-      targets.add(stateName(nextState))
+      targets.add(stateName(nextState.value))
     }
     const joined = Object.fromEntries(
       Object.entries(found).map(([from, row]) => [
@@ -115,7 +112,7 @@ describe('every reachable transition of an upload session', () => {
   })
 
   it('leads from the ten places into thirteen states and no other', () => {
-    expect([...new Set(steps.map(({ state }) => stateName(state)))].sort()).toEqual(
+    expect([...new Set(steps.map(({ state }) => stateName(state.value)))].sort()).toEqual(
       [...Object.keys(expected), ...finals].sort(),
     )
   })
@@ -123,7 +120,8 @@ describe('every reachable transition of an upload session', () => {
   it('never takes a cancel back, and keeps one that comes before the end is decided', () => {
     const places = ['creating', 'uploading', 'pausing', 'paused']
     const cancelled = steps.filter(
-      ({ state, event }) => event.type === 'upload.cancel' && places.includes(stateName(state).split('.')[0] ?? ''),
+      ({ state, event }) =>
+        event.type === 'upload.cancel' && places.includes(stateName(state.value).split('.')[0] ?? ''),
     )
     const cancelling = steps.filter(({ state }) => state.context.intent === 'cancel')
 
@@ -143,7 +141,7 @@ describe('every reachable transition of an upload session', () => {
   })
 
   it('accepts nothing once it is over', () => {
-    const isOver = (state: Snapshot) => finals.includes(stateName(state))
+    const isOver = (state: Snapshot) => finals.includes(stateName(state.value))
 
     expect(steps.filter(({ state, event }) => isOver(state) && state.can(event))).toEqual([])
   })
@@ -151,7 +149,7 @@ describe('every reachable transition of an upload session', () => {
   it('holds plain JSON everywhere, and names every state that is final', () => {
     for (const { state } of steps) {
       expect(JSON.parse(JSON.stringify(state.context))).toEqual(state.context)
-      expect(state.status === 'done').toBe(finals.includes(stateName(state)))
+      expect(state.status === 'done').toBe(finals.includes(stateName(state.value)))
     }
   })
 })

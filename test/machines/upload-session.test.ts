@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createActor } from 'xstate'
+import { createActor, fromPromise } from 'xstate'
 
+import type { DrainReason, EndStatus } from '../../src/machines/session-data.ts'
 import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
 import { handActors, settled } from './hand-actors.ts'
 import {
@@ -14,6 +15,8 @@ import {
   startSession,
   transferred,
 } from './started-session.ts'
+
+type Actors = NonNullable<Parameters<typeof uploadSessionMachine.provide>[0]['actors']>
 
 describe('a life without disturbance', () => {
   it('creates, transfers, settles and is confirmed, in this order', async () => {
@@ -317,6 +320,31 @@ describe('failures', () => {
       status: 'confirmed',
       error: null,
       journalError: { code: 'ERR_UPLOAD_JOURNAL', message: 'The disk is full.' },
+    })
+  })
+
+  it.each([
+    ['creatingSession', { place: 'new' }, 'error'],
+    ['transferring', { place: 'created', sessionId: 's-1' }, 'error'],
+    ['draining', { place: 'cancelling', sessionId: 's-1' }, 'error'],
+    ['cancellingSession', { place: 'cancelling', sessionId: 's-1' }, 'error'],
+    ['settling', { place: 'created' }, 'journalError'],
+  ] as const)('%s fails loudly, by its name, when it was not provided', async (name, input, field) => {
+    const all: Actors = {
+      creatingSession: fromPromise<{ sessionId: string | number }>(() => Promise.resolve({ sessionId: 's-1' })),
+      transferring: fromPromise(() => Promise.resolve({ confirmedCount: 1, failedCount: 0 })),
+      draining: fromPromise<unknown, { reason: DrainReason }>(() => Promise.resolve()),
+      cancellingSession: fromPromise<{ isServiceTold: boolean }>(() => Promise.resolve({ isServiceTold: true })),
+      settling: fromPromise<unknown, { status: EndStatus }>(() => Promise.resolve()),
+    }
+    const actors: Actors = Object.fromEntries(Object.entries(all).filter(([id]) => id !== name))
+    const actor = createActor(uploadSessionMachine.provide({ actors }), { input: { ...input } }).start()
+
+    await settled()
+
+    expect(actor.getSnapshot().output?.[field]).toEqual({
+      code: 'ERR_UPLOAD_INTERNAL',
+      message: `The actor ${name} was not provided`,
     })
   })
 })
