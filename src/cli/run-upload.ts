@@ -17,7 +17,11 @@ export interface RunningUpload {
   readonly interruption: Interruption
   /** Put in front of each of its lines, if several uploads print by turns. */
   readonly name?: string
+  /** Said when a signal stops it. Default: that what has arrived is kept. */
+  readonly stopWords?: string
 }
+
+const KEPT = 'Stopping: what has arrived is kept, parts on their way are ended.'
 
 /** How long an interrupted upload may take to end its attempts, ms. */
 const STOP_WITHIN_MS = 5_000
@@ -36,7 +40,7 @@ export interface FollowedUpload {
 
 /** Follows the upload. */
 export function followUpload(upload: Upload, running: RunningUpload): FollowedUpload {
-  const { output, interruption, uplink } = running
+  const { output, interruption, uplink, stopWords = KEPT } = running
   const watching = watch(upload, running)
   let [isHidden, isOver] = [false, false]
   const follow = async (): Promise<UploadResult> => {
@@ -44,9 +48,7 @@ export function followUpload(upload: Upload, running: RunningUpload): FollowedUp
     try {
       const first = await Promise.race([ended, interruption.happened])
       if (typeof first === 'object') return endedResult(first, upload)
-      if (!isHidden) {
-        output.say('Stopping: what has arrived is kept, parts on their way are ended. Ctrl-C once more stops at once.')
-      }
+      if (!isHidden) output.say(`${stopWords} Ctrl-C once more stops at once.`)
       void uplink.close()
       const late = await inTime(ended)
       return late === undefined || late.status === 'closed' ? interruptedResult(upload) : endedResult(late, upload)

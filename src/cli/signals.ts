@@ -12,7 +12,7 @@ export interface Interruption {
   readonly reason: StopSignal | undefined
   /** Settles at the first signal. */
   readonly happened: Promise<StopSignal>
-  /** Registers what runs before the process ends at once, such as showing the terminal's cursor again. */
+  /** Registers what runs before the process ends at once, such as showing the terminal's cursor again. The newest runs first. */
   atOnce(cleanUp: () => void): void
   /**
    * Ends the process. After SIGHUP on a terminal, the process ends by that signal itself, which a shell sees as the same exit code:
@@ -48,7 +48,7 @@ export function listenForSignals(): Interruption {
         stop.abort()
         return
       }
-      for (const cleanUp of cleanUps) cleanUp()
+      for (const cleanUp of cleanUps.toReversed()) cleanUp()
       end(SIGNAL_EXIT[name])
     })
   }

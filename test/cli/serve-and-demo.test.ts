@@ -1,6 +1,6 @@
 // `serve` hands out its address and credentials and stops cleanly; `demo` plays the whole product and leaves nothing.
 
-import { mkdir, readdir } from 'node:fs/promises'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
@@ -66,6 +66,24 @@ it('demo stops on Ctrl-C in the middle, and still cleans up', async () => {
   expect(code).toBe(130)
   expect(stderr).toMatch(/Interrupted by SIGINT\. Nothing is kept\.\n$/)
   expect(lastLine(stdout)).toMatchObject({ event: 'result', flow: 'demo', status: 'interrupted' })
+  expect(await readdir(temporary)).toEqual([])
+})
+
+// The children of a process are read from /proc.
+it.runIf(process.platform === 'linux')('demo leaves nothing after a second Ctrl-C either', async () => {
+  const demo = cli.start(['demo'], { TMPDIR: temporary })
+  await demo.seen(/Uploading captures/)
+  const { pid } = demo.process
+  const service = Number(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8'))
+  // Its service does not answer any more, so that the first Ctrl-C cannot have ended everything before the second.
+  process.kill(service, 'SIGSTOP')
+
+  demo.process.kill('SIGINT')
+  await demo.seen(/Stopping the demo/)
+  demo.process.kill('SIGINT')
+  const { code } = await demo.ended
+
+  expect(code).toBe(130)
   expect(await readdir(temporary)).toEqual([])
 })
 

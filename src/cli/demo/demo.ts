@@ -1,6 +1,7 @@
 // The demo: samples, a service of its own, all three flows, and every stored object compared with its source. It leaves
 // nothing behind unless asked to.
 
+import { rmSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -44,11 +45,17 @@ const FRAME_RATE = 240
 /** The rate limit while the page is open. Without it, everything would be over before the browser is there. */
 const WATCHED_RATE = '20MB'
 
+/** Tried again, because a service that has just been killed may still be writing. */
+const REMOVAL = { recursive: true, force: true, maxRetries: 5 } as const
+
 /** Runs the demo and resolves with the exit code: 0 only if everything is completed and identical. */
 export async function runDemo({ output, interruption, keep, env, isShown }: DemoOptions): Promise<number> {
   const folder = keep ?? (await mkdtemp(join(tmpdir(), 'mocap-uplink-demo-')))
   const undo: (() => Promise<void>)[] = []
-  if (keep === undefined) undo.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
+  if (keep === undefined) {
+    undo.push(() => rm(folder, REMOVAL))
+    interruption.atOnce(() => rmSync(folder, REMOVAL))
+  }
   try {
     await mkdir(folder, { recursive: true })
     const report = await play(output, interruption, {
@@ -96,7 +103,7 @@ async function play(
   const isStopped = () => interruption.reason !== undefined
   // The service starts first: if its packages are missing, nothing else is worth beginning.
   output.say('Starting the service …')
-  const starting = startServiceProcess(join(folder, 'service'), COMPLETE_AFTER)
+  const starting = startServiceProcess(join(folder, 'service'), COMPLETE_AFTER, interruption)
   const first = await Promise.race([starting, interruption.happened])
   if (typeof first === 'string') output.say('Stopping, once the service has started …')
   const service = await starting
@@ -127,7 +134,7 @@ async function play(
     proxy: null,
   })
 
-  const running = { output, interruption, uplink }
+  const running = { output, interruption, uplink, stopWords: 'Stopping the demo.' }
   const uploads: UploadResult[] = []
   for (const begin of [uploadCaptures, uploadVideos]) {
     if (isStopped()) return undefined

@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { createInterface } from 'node:readline'
+import type { Interruption } from '../signals.ts'
 
 export interface ServiceProcess {
   readonly url: string
@@ -16,7 +17,11 @@ const START_WITHIN_MS = 120_000
 const STOP_WITHIN_MS = 5_000
 
 /** Starts the service with its data in `dataDir`. Rejects with what the child said if it does not listen in time. */
-export async function startServiceProcess(dataDir: string, completeAfter: string): Promise<ServiceProcess> {
+export async function startServiceProcess(
+  dataDir: string,
+  completeAfter: string,
+  interruption: Pick<Interruption, 'atOnce'>,
+): Promise<ServiceProcess> {
   const entry = process.argv[1]
   if (entry === undefined) throw new Error('The demo starts this program again, and its own file is not known.')
   const apiKey = randomBytes(24).toString('base64url')
@@ -28,6 +33,7 @@ export async function startServiceProcess(dataDir: string, completeAfter: string
     // In a process group of its own, so that Ctrl-C reaches only the demo, which then stops the child.
     detached: true,
   })
+  interruption.atOnce(() => child.kill('SIGKILL'))
   const exited = new Promise<void>((resolve) => {
     child.once('exit', () => resolve())
     child.once('error', () => resolve())
