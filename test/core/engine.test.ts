@@ -68,9 +68,9 @@ describe('the engine', () => {
     expect(make({ limitRate: 0 })).toThrow('rate limit')
     expect(make({ retries: 0 })).toThrow('retries')
     expect(make({ retries: NaN })).toThrow('retries')
-    expect(make({ giveUpAfterMs: NaN })).toThrow('times')
-    expect(make({ timeouts: { stallMs: -1 } })).toThrow('times')
-    expect(make({ timeouts: { connectMs: undefined } })).toThrow('times')
+    expect(make({ giveUpAfterMs: NaN })).toThrow('giveUpAfterMs')
+    expect(make({ timeouts: { stallMs: -1 } })).toThrow('timeouts')
+    expect(make({ timeouts: { connectMs: undefined } })).toThrow('timeouts')
   })
 })
 

@@ -232,7 +232,7 @@ describe('what ends an upload', () => {
     expect(start({ sessionDate: '2026-02-30' })).toThrow(/sessionDate.*2026-02-30/)
     expect(start({ playerId: '' })).toThrow(/playerId/)
     expect(start({ movementTypeId: 1.5 })).toThrow(/movementTypeId/)
-    expect(start({ files: [] })).toThrow(/no file/)
+    expect(start({ files: [] })).toThrow(/files is empty/)
     expect(start({ frameRate: 0 })).toThrow(/frameRate/)
     expect(rig.service.records.requests).toEqual([])
   })

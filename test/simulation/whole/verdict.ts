@@ -88,9 +88,9 @@ export function isOver({ night, watch, trouble, files, farEnd }: World, report: 
   const isExcused = (file: FileReport, index: number): boolean =>
     file.status === 'confirmed' || (files[index]!.isChanged && file.error?.code === 'ERR_UPLOAD_SOURCE_CHANGED')
   if (report.files.length > 0 && report.files.every(isExcused)) return true
-  // The last addresses from the troubled lives were too short-lived for this line. New ones are not.
+  // The last addresses from the troubled lives were too short-lived for this line. New ones are not. An outage is no line.
   const isShortOfTime = ({ status, error }: FileReport): boolean =>
-    status === 'confirmed' || error?.code === 'ERR_UPLOAD_ADDRESS_EXPIRED'
+    status === 'confirmed' || (error?.code === 'ERR_UPLOAD_ADDRESS_EXPIRED' && !error.message.includes(' 0 B/s'))
   if (night.addressLifeMs < LONG_LIFE_MS && report.files.every(isShortOfTime)) return false
   watch.violate(`nothing went wrong in the last life, and it ended as ${report.status}: ${JSON.stringify(report)}`)
   return true
