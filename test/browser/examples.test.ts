@@ -187,16 +187,20 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
 
     const earlier = (page: Page) =>
       page.getByRole('group', { name: 'An earlier upload, 1 of 2 confirmed' }).locator('input')
+    const LATE = /partNumber=2/
+    /** Uploads two clips. One is confirmed, and the other stays on its way. */
+    const uploadOneOfTwo = async (page: Page) => {
+      await page.setInputFiles('input[type=file]', paths())
+      await page.route(LATE, () => undefined)
+      await page.click('button:has-text("Upload 2 clips")')
+      await page.waitForSelector('li[data-state=confirmed]')
+    }
 
     test('goes on after a reload with what is not confirmed, when its clips are picked again', async () => {
       const page = await open(example)
-      await page.setInputFiles('input[type=file]', paths())
-      const isLate = /partNumber=2/
-      await page.route(isLate, () => undefined)
-      await page.click('button:has-text("Upload 2 clips")')
-      await page.waitForSelector('li[data-state=confirmed]')
+      await uploadOneOfTwo(page)
       await page.reload()
-      await page.unroute(isLate)
+      await page.unroute(LATE)
       await connect(page)
       await page.setViewportSize({ width: 360, height: 700 })
       await earlier(page).waitFor()
@@ -267,18 +271,14 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
 
     test('uploads what was stopped without what is confirmed, and says of what is added meanwhile that it waits', async () => {
       const page = await open(example)
-      await page.setInputFiles('input[type=file]', paths())
-      const isLate = /partNumber=2/
-      await page.route(isLate, () => undefined)
-      await page.click('button:has-text("Upload 2 clips")')
-      await page.waitForSelector('li[data-state=confirmed]')
+      await uploadOneOfTwo(page)
       await page.setInputFiles('input[type=file]', { name: 'late.mp4', mimeType: 'video/mp4', buffer: Buffer.alloc(9) })
       await page.getByRole('alert').getByText('an upload is under way').waitFor()
       await page.click('button:has-text("Stop and keep 1")')
       await page.waitForSelector('[role=status]:has-text("stopped: 1 of 2 confirmed")')
       expect(await page.locator('li').allTextContents()).toEqual(['swing-01.mp4  stopped', 'swing-02.mp4  confirmed'])
 
-      await page.unroute(isLate)
+      await page.unroute(LATE)
       await page.click('button:has-text("Upload 1 clip")')
 
       await page.waitForSelector('[role=status]:has-text("done: 1 of 1 confirmed")')
