@@ -2,7 +2,7 @@
 // file of one may be mistaken for another's.
 
 import { foldJournal } from '../core/journal/fold-journal.ts'
-import { fileAt, isReceived } from '../core/journal/ledger.ts'
+import { fileAt, receivedBytesOf } from '../core/journal/ledger.ts'
 import type { Journal, SoughtFile } from '../core/ports.ts'
 import { inBatches } from '../flows/in-batches.ts'
 import type { SessionSummary } from '../flows/sessions.ts'
@@ -57,10 +57,8 @@ async function filesOf(sessions: readonly SessionSummary[], journal: Pick<Journa
     const files = soughtFiles(folded)
     all.push(files)
     const missing = files.flatMap((file, index): Sought[] => {
-      const { state, parts } = fileAt(folded.ledger, index)
-      if (state === 'confirmed') return []
-      const receivedBytes = parts.reduce((sum, part) => sum + (isReceived(part) ? part.end - part.start : 0), 0)
-      return [{ file, receivedBytes }]
+      const planned = fileAt(folded.ledger, index)
+      return planned.state === 'confirmed' ? [] : [{ file, receivedBytes: receivedBytesOf([planned]) }]
     })
     open.set(key, missing)
   }

@@ -1,7 +1,7 @@
 // A call of the service that ends without a clear answer: what it changes there may have been changed all the same.
 
 import type { CallOptions } from '../client/operations.ts'
-import { isUploadError } from '../core/errors.ts'
+import { isUploadError, wasDoubtful } from '../core/errors.ts'
 import type { Interruption } from './signals.ts'
 import { waitingCall, type WaitingCall } from './views/waiting-call.ts'
 import type { Output } from './views/output.ts'
@@ -31,6 +31,5 @@ export function mayBeDone(error: unknown, { mayHaveArrived }: WaitingCall, { sig
 
 /** What the client says of a call that it gave up, or of one that lies behind the error of a whole flow. */
 export function isDoubtful(error: unknown): boolean {
-  if (!isUploadError(error)) return false
-  return error.details['isDoubtful'] === true || isDoubtful(error.cause)
+  return wasDoubtful(error) || (isUploadError(error) && isDoubtful(error.cause))
 }

@@ -175,6 +175,11 @@ export function summarize(error: unknown): ErrorSummary {
   return { code, message, file, partNumber, attempt, status, isBaseUrlDoubtful }
 }
 
+/** True when the far end may have done what was asked although no answer came: `details.isDoubtful` of an error. */
+export function wasDoubtful(error: unknown): boolean {
+  return isUploadError(error) && { ...error.details }['isDoubtful'] === true
+}
+
 /** Throws ERR_UPLOAD_INVALID_ARGUMENT for bad input, before any call is made. The message says what is wrong, where, and what to do. */
 export function invalid(message: string, details: Readonly<Record<string, unknown>> = {}): never {
   throw new UploadError('ERR_UPLOAD_INVALID_ARGUMENT', message, { details })

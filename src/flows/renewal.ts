@@ -3,7 +3,7 @@
 
 import type { AddressRules } from '../core/address/address-policy.ts'
 import { isUploadError, UploadError } from '../core/errors.ts'
-import { isReceived, type LedgerFile } from '../core/journal/ledger.ts'
+import { isReceived, receivedBytesOf, type LedgerFile } from '../core/journal/ledger.ts'
 import type { Clock, Protocol } from '../core/ports.ts'
 import { foreignWords } from '../core/redact.ts'
 import { sleep } from '../core/time/sleep.ts'
@@ -157,9 +157,7 @@ async function replaceSession(options: RenewalOptions, signal: AbortSignal): Pro
   await record.write({ type: 'session.creating' })
   const created = await openSession(options, plans, { signal })
   // More answers came in the meantime: a file that now has all its receipts, or has failed, stays where it is.
-  const bytesVoided = asked
-    .flatMap((file) => (file.state === 'ready' ? file.parts : []))
-    .reduce((sum, part) => sum + (isReceived(part) ? part.end - part.start : 0), 0)
+  const bytesVoided = receivedBytesOf(asked.filter((file) => file.state === 'ready'))
   const moved = (created.files ?? []).filter(({ fileIndex }) => files[fileIndex]?.state === 'ready')
   const { sessionId: newSessionId, hasPossibleOrphan = false } = created
   await record.write({ type: 'session.replaced', sessionId: newSessionId, files: moved, hasPossibleOrphan })

@@ -4,7 +4,7 @@ import { summarize, type ErrorSummary } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import { finalStatusOf, foldJournal, sessionsOf, type FoldedJournal } from '../core/journal/fold-journal.ts'
 import type { FinalStatus, FlowName } from '../core/journal/journal.ts'
-import { isReceived } from '../core/journal/ledger.ts'
+import { receivedBytesOf } from '../core/journal/ledger.ts'
 import type { Journal } from '../core/ports.ts'
 import { inBatches } from './in-batches.ts'
 
@@ -59,7 +59,6 @@ async function summarizeSession(journal: Journal, key: string): Promise<SessionS
     ledger,
   } = folded ?? {}
   const { files = [], confirmedCount: filesConfirmed = 0, failedCount: filesFailed = 0 } = ledger ?? {}
-  const received = files.flatMap((file) => file.parts).filter(isReceived)
   return {
     sessionIds: sessionsOf(folded),
     leftSessionIds,
@@ -72,7 +71,7 @@ async function summarizeSession(journal: Journal, key: string): Promise<SessionS
     filesTotal: files.length,
     status: folded?.place === 'cancelling' ? 'cancelling' : (finalStatusOf(folded?.place ?? 'new') ?? 'open'),
     bytes: files.reduce((sum, file) => sum + file.plan.sizeBytes, 0),
-    confirmedBytes: received.reduce((sum, part) => sum + part.end - part.start, 0),
+    confirmedBytes: receivedBytesOf(files),
     ...given({ isServiceTold, keepsConfirmed, error }),
   }
 }

@@ -2,7 +2,7 @@
 
 import { assign } from 'xstate'
 
-import { known } from '../core/errors.ts'
+import { known, wasDoubtful } from '../core/errors.ts'
 import type {
   AnalysisContext,
   AnalysisEvent,
@@ -13,7 +13,7 @@ import type {
   DraftResult,
   PollResult,
 } from './analysis-data.ts'
-import { isDoubtful, readRejection } from './rejection.ts'
+import { readRejection } from './rejection.ts'
 import { notProvided, setup } from './setup.ts'
 
 /** How often a draft is asked for in all, if each create ends without an answer. */
@@ -74,7 +74,7 @@ export const setUpAnalysis = () =>
       isRequested: ({ context }) => context.place === 'requested',
       hasToSubmit: ({ context }) => context.shouldSubmit,
       isWorthRepeating: ({ context }, params: { reason: unknown }) =>
-        isDoubtful(params.reason) && context.draftAttempts < MAX_DRAFT_ATTEMPTS,
+        wasDoubtful(params.reason) && context.draftAttempts < MAX_DRAFT_ATTEMPTS,
       isCompleted: (_, { verdict }: PollResult) => verdict === 'completed',
       isFailed: (_, { verdict }: PollResult) => verdict === 'failed',
     },

@@ -1,6 +1,6 @@
 // Reads what an actor rejected with: a plain error and, where it says so, how far the actor came. Machines keep only plain data.
 
-import { isUploadError, summarize, type ErrorSummary } from '../core/errors.ts'
+import { summarize, type ErrorSummary } from '../core/errors.ts'
 
 /** Counts of files, not of parts. They add up to all files of the session when a transfer came to its end. */
 export interface TransferResult {
@@ -18,9 +18,4 @@ export interface TransferFailure {
 export function readRejection(reason: unknown): TransferFailure {
   const isFailure = typeof reason === 'object' && reason !== null && 'confirmedCount' in reason
   return isFailure ? (reason as TransferFailure) : { error: summarize(reason), confirmedCount: 0 }
-}
-
-/** True when the far end may have done what was asked although no answer came: `details.isDoubtful` of an error. */
-export function isDoubtful(reason: unknown): boolean {
-  return isUploadError(reason) && reason.details['isDoubtful'] === true
 }

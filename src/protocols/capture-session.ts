@@ -1,7 +1,7 @@
 // Motion capture: one session, names registered in batches in capture order, and one streamed PUT per file, whose 2xx
 // is the receipt. There is nothing to confirm, and no call to cancel.
 
-import { isUploadError } from '../core/errors.ts'
+import { isUploadError, wasDoubtful } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import { ONE_PUT_LIMITS } from '../core/plan.ts'
 import type {
@@ -96,8 +96,4 @@ export function captureSession(options: CaptureSessionOptions): Protocol {
 /** Whether the service understood the request and said no. */
 export function isRefusal(error: unknown): boolean {
   return isUploadError(error) && error.code === 'ERR_UPLOAD_SERVICE_REFUSED'
-}
-
-function wasDoubtful(error: unknown): boolean {
-  return isUploadError(error) && error.details['isDoubtful'] === true
 }

@@ -1,7 +1,7 @@
 // Creates the uploads of a session, several at once. To the outside they are one call: it waits while none of them is
 // on its way. If one fails, those that were made are ended again.
 
-import { invalid, isUploadError, UploadError, withDetails } from '../core/errors.ts'
+import { invalid, isUploadError, UploadError, wasDoubtful, withDetails } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import type { CreatedSession, HostWait, OnWaiting } from '../core/ports.ts'
 import { parseHttpDateMs } from '../core/retry-after.ts'
@@ -41,7 +41,7 @@ export async function createUploads(
   const createOne = async ({ fileIndex, key }: (typeof files)[number], own: OnWaiting): Promise<void> => {
     const outcome = await callS3({ ...ports, onWaiting: own }, { operation: 'create', key }, signal).catch(
       (error: unknown) => {
-        isDoubtful ||= isUploadError(error) && error.details['isDoubtful'] === true
+        isDoubtful ||= wasDoubtful(error)
         throw error
       },
     )

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
-import { UploadError } from '../../src/core/errors.ts'
-import { isDoubtful, readRejection } from '../../src/machines/rejection.ts'
+import { UploadError, wasDoubtful } from '../../src/core/errors.ts'
+import { readRejection } from '../../src/machines/rejection.ts'
 
 const refused = new UploadError('ERR_UPLOAD_CREDENTIALS_REFUSED', 'The service refused the key (401).')
 const refusedSummary = {
@@ -48,13 +48,13 @@ describe('readRejection', () => {
   })
 })
 
-describe('isDoubtful', () => {
+describe('wasDoubtful', () => {
   it.each([
     [new UploadError('ERR_UPLOAD_TIMEOUT', 'No answer.', { details: { isDoubtful: true } }), true],
     [new UploadError('ERR_UPLOAD_TIMEOUT', 'No answer.', { details: { isDoubtful: false } }), false],
     [new UploadError('ERR_UPLOAD_TIMEOUT', 'No answer.'), false],
     [undefined, false],
   ])('of %s is %s', (reason, wanted) => {
-    expect(isDoubtful(reason)).toBe(wanted)
+    expect(wasDoubtful(reason)).toBe(wanted)
   })
 })

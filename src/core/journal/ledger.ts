@@ -80,6 +80,13 @@ export function isReceived(part: LedgerPart): boolean {
   return part.receipt?.acceptedEnd === part.end
 }
 
+/** How many bytes of these files have a receipt. */
+export function receivedBytesOf(files: readonly LedgerFile[]): number {
+  return files
+    .flatMap((file) => file.parts)
+    .reduce((sum, part) => sum + (isReceived(part) ? part.end - part.start : 0), 0)
+}
+
 export function isSettled(file: LedgerFile): boolean {
   return file.state === 'confirmed' || file.state === 'failed'
 }
