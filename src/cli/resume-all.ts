@@ -44,11 +44,12 @@ export async function resumeAll(context: CommandContext, output: Output, task: R
     const { key } = session
     if (sessions.length > 1) output.say(`Session ${key} (${taken.length + 1} of ${sessions.length})`)
     const upload = await takeUp(context, output, task, session)
-    const end = (result: UploadResult) => tellEnd(context, output, task, { session, result })
     if (!('waits' in upload)) {
-      taken.push(end(upload))
+      taken.push(tellEnd(context, output, task, { session, result: upload, bytesBefore: 0 }))
       continue
     }
+    const end = (result: UploadResult) =>
+      tellEnd(context, output, task, { session, result, bytesBefore: upload.bytesBefore() })
     const ended = upload.result.then(end).finally(() => behind.delete(key))
     behind.set(key, { upload, ended })
     taken.push(ended)
@@ -95,16 +96,18 @@ async function takeUp(
 interface Ended {
   readonly session: SessionSummary
   readonly result: UploadResult
+  /** Of all bytes, those that no longer had to be sent. */
+  readonly bytesBefore: number
 }
 
 async function tellEnd(
   { env }: CommandContext,
   output: Output,
   { sessions, kept, options }: ResumeTask,
-  { session, result }: Ended,
+  { session, result, bytesBefore }: Ended,
 ): Promise<UploadResult> {
   const isOneOfMany = sessions.length > 1
-  printResult(output, result, { event: isOneOfMany ? 'ended' : 'result', bytesBefore: session.confirmedBytes })
+  printResult(output, result, { event: isOneOfMany ? 'ended' : 'result', bytesBefore })
   if (session.error !== undefined) sayHowToForget(output, session.key, options, env)
   else if (isKeptFromUs(result, session))
     output.complain(`To finish: ${commandLine('resume', session.key, options, env)}`)

@@ -32,6 +32,8 @@ export interface FollowedUpload {
   readonly result: Promise<UploadResult>
   /** Settles when the upload first waits for a host that is out of reach, which may never happen. */
   readonly waits: Promise<void>
+  /** Bytes that had arrived before it was followed, less those that a new session sends again. */
+  bytesBefore(): number
   /** Puts it behind another upload, which then has the terminal and reports a stop. */
   hide(): void
   /** Gives it the terminal again. */
@@ -43,6 +45,8 @@ export function followUpload(upload: Upload, running: RunningUpload): FollowedUp
   const { output, interruption, uplink, stopWords = KEPT } = running
   const watching = watch(upload, running)
   let [isHidden, isOver] = [false, false]
+  let bytesBefore = upload.progress().confirmedBytes
+  upload.on('session.replaced', () => (bytesBefore = Math.min(bytesBefore, upload.progress().confirmedBytes)))
   const follow = async (): Promise<UploadResult> => {
     const ended = reportOf(upload)
     try {
@@ -62,6 +66,7 @@ export function followUpload(upload: Upload, running: RunningUpload): FollowedUp
     waits: new Promise((resolve) => {
       upload.on('waiting', () => resolve())
     }),
+    bytesBefore: () => bytesBefore,
     hide() {
       isHidden = true
       watching.hide?.()
