@@ -21,6 +21,7 @@ export async function runCli(args: readonly string[]): Promise<void> {
   let output = open(hasFlag(args, '--json'), false)
   let flow: CommandFlow | null = flowOf(args[0])
   let exitCode: number = EXIT.done
+  const added: Record<string, unknown> = {}
   const context: CommandContext = {
     env,
     interruption,
@@ -29,6 +30,7 @@ export async function runCli(args: readonly string[]): Promise<void> {
       output = open(options.json ?? false, options.quiet ?? false)
       return output
     },
+    addToResult: (fields) => void Object.assign(added, fields),
     exitWith: (code) => void (exitCode = code),
   }
   process.on('uncaughtException', (error) => {
@@ -40,7 +42,7 @@ export async function runCli(args: readonly string[]): Promise<void> {
     refuseSecretsOnCommandLine(args)
     await createProgram(context).parseAsync([...args], { from: 'user' })
   } catch (error) {
-    exitCode = tellEnd(error, { output, flow, interruption, durationMs: Date.now() - beganAtMs })
+    exitCode = tellEnd(error, { output, flow, interruption, added, durationMs: Date.now() - beganAtMs })
   }
   await output.flushed()
   if (output.hasLost && exitCode === EXIT.done && (output.isForDocument || isListing(flow))) exitCode = EXIT.failed
@@ -52,15 +54,17 @@ interface Ending {
   readonly output: Output
   readonly flow: CommandFlow | null
   readonly interruption: Interruption
+  /** What the command knows of its end. */
+  readonly added: Readonly<Record<string, unknown>>
   readonly durationMs: number
 }
 
 /** Reports why a command ended early. Returns the exit code. */
-function tellEnd(error: unknown, { output, flow, interruption, durationMs }: Ending): number {
+function tellEnd(error: unknown, { output, flow, interruption, added, durationMs }: Ending): number {
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done
   // Commander has printed the help because no command was given. It says what to do.
   if (error instanceof CommanderError && error.code === 'commander.help') return EXIT.wrongUse
-  const rest = { key: null, sessionId: null, bytes: 0, durationMs, files: [] }
+  const rest = { key: null, sessionId: null, bytes: 0, durationMs, files: [], ...added }
   const { reason } = interruption
   if (reason !== undefined) {
     output.complain(`Interrupted by ${reason}.`)
