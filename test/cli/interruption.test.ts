@@ -219,6 +219,43 @@ describe('a signal', () => {
   })
 })
 
+describe.skipIf(!existsSync('/usr/bin/script'))('Ctrl-Z', () => {
+  const [HIDDEN, SHOWN] = ['\x1b[?25l', '\x1b[?25h']
+
+  it('gives the terminal back as it was, and fg draws below what the shell has printed', async () => {
+    service = await startIndependentService({ faults: [{ operation: 'put', nth: 'every', action: FOREVER }] })
+    const pid = join(cli.folder, 'pid')
+    // With job control, as in an interactive shell: a group of its own that the shell can continue.
+    await writeFile(join(cli.folder, 'job.sh'), `set -m; "$@" & echo $! > '${pid}'; read line`)
+    const args = ['sh', 'job.sh', process.execPath, cli.entry, 'video', 'small.mp4', ...VIDEO]
+    const terminal = spawn('script', ['--quiet', '--command', args.join(' '), '/dev/null'], {
+      cwd: cli.folder,
+      env: { PATH: process.env['PATH'], SHELL: '/bin/sh', MOCAP_STATE_DIR: cli.stateDir, ...environment() },
+    })
+    onTestFinished(() => void terminal.kill('SIGKILL'))
+    let seen = ''
+    terminal.stdout.setEncoding('utf8').on('data', (text: string) => (seen += text))
+    await expect.poll(() => service.requestsOf('put').length).toBe(1)
+    await expect.poll(() => seen).toContain(HIDDEN)
+    const upload = Number(await readFile(pid, 'utf8'))
+    const state = () => execFileSync('ps', ['-o', 'stat=', '-p', String(upload)], { encoding: 'utf8' })[0]
+
+    process.kill(upload, 'SIGTSTP')
+
+    await expect.poll(state).toBe('T')
+    await expect.poll(() => seen.endsWith(SHOWN)).toBe(true)
+    const before = seen.length
+    process.kill(upload, 'SIGCONT')
+    await expect.poll(() => seen.slice(before)).toContain('% confirmed')
+    const [again = ''] = /^[^%]*/.exec(seen.slice(before)) ?? []
+    expect(again.startsWith(HIDDEN)).toBe(true)
+    // Nothing goes up and clears.
+    expect(again).not.toContain('\x1b[J')
+    process.kill(upload, 'SIGINT')
+    await expect.poll(() => seen).toContain('interrupted: ')
+  })
+})
+
 describe.skipIf(!existsSync('/usr/bin/script'))('a terminal that is closed', () => {
   it('ends as by its signal, although there is no terminal to be set back any more', async () => {
     service = await startIndependentService({ faults: [{ operation: 'put', nth: 'every', action: FOREVER }] })

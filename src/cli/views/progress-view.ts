@@ -2,6 +2,7 @@
 
 import { performance } from 'node:perf_hooks'
 import type { Upload, UploadEvents } from '../../flows/upload.ts'
+import { onJobStop } from '../job-control.ts'
 import { tellTroubles, type Voice } from './change-lines.ts'
 import { reasonOf } from './error-line.ts'
 import type { Watching } from './json-lines.ts'
@@ -80,13 +81,13 @@ export function tellOnTerminal(upload: Upload, output: Output, voice: Voice): Li
     isDirty = false
     area.draw()
   }
-  const show = () => {
+  const open = () => {
     timer = setInterval(look, REDRAW_EVERY_MS).unref()
     output.draw(HIDE_CURSOR)
     output.setLive(area)
     area.draw()
   }
-  const hide = () => {
+  const close = () => {
     if (timer === undefined) return
     clearInterval(timer)
     timer = undefined
@@ -94,18 +95,28 @@ export function tellOnTerminal(upload: Upload, output: Output, voice: Voice): Li
     area.erase()
     output.draw(SHOW_CURSOR)
   }
+  let endJobControl = () => {}
+  const show = () => {
+    endJobControl = onJobStop(close, open)
+    open()
+  }
+  const hide = () => {
+    endJobControl()
+    close()
+  }
   show()
   return { show, hide, end: hide }
 }
 
 /**
  * The text that goes back to the first row of what was drawn and clears from there. After a resize a line may take more than
- * one row, so the rows are counted with the present width.
+ * one row, so the rows are counted with the present width. The first row is cleared by itself, because a terminal that is cleared
+ * from its very first row on may keep all of that, as tmux does, and its scrollback would fill with every drawing.
  */
 export function eraseText(drawn: readonly string[], columns: number): string {
   if (drawn.length === 0) return ''
   const rows = drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(columnsOf(line) / columns)), 0)
-  return `\r\x1b[${rows}A\x1b[J`
+  return `\r\x1b[${rows}A\x1b[K\x1b[B\x1b[J\x1b[A`
 }
 
 function strong(text: string, output: Output): string {
