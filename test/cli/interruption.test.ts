@@ -26,6 +26,10 @@ const SILENT_DRIVE = `--import=data:text/javascript,${encodeURIComponent(`
     return new Promise(() => setInterval(() => undefined, 1000))
   }
   syncBuiltinESMExports()`)}`
+/** A process that gives what it stops ten minutes instead of five seconds, so that it cannot end before the test goes on. */
+const PATIENT_STOP = `--import=data:text/javascript,${encodeURIComponent(`
+  const { setTimeout } = globalThis
+  globalThis.setTimeout = (callback, ms, ...rest) => setTimeout(callback, ms === 5_000 ? 600_000 : ms, ...rest)`)}`
 
 let cli: CliUnderTest
 let service: IndependentService
@@ -131,7 +135,7 @@ describe('a signal', () => {
 
   it('that comes twice ends the process at once', async () => {
     service = await startIndependentService({ faults: [{ operation: 'create', nth: 1, action: FOREVER }] })
-    const upload = cli.start(['video', 'small.mp4', ...VIDEO], environment())
+    const upload = cli.start(['video', 'small.mp4', ...VIDEO], { ...environment(), NODE_OPTIONS: PATIENT_STOP })
     await expect.poll(() => service.requestsOf('create').length).toBe(1)
 
     // A create is not aborted by the first one, so that its session is known.
@@ -162,7 +166,7 @@ describe('a signal', () => {
 
   it('of a hang-up may come twice, from the system and from the shell', async () => {
     service = await startIndependentService({ faults: [{ operation: 'create', nth: 1, action: FOREVER }] })
-    const upload = cli.start(['video', 'small.mp4', ...VIDEO], environment())
+    const upload = cli.start(['video', 'small.mp4', ...VIDEO], { ...environment(), NODE_OPTIONS: PATIENT_STOP })
     await expect.poll(() => service.requestsOf('create').length).toBe(1)
 
     upload.process.kill('SIGHUP')
