@@ -1,5 +1,7 @@
-// Ctrl-Z and `fg`: before the process stops, the terminal is given back as it was, and what is shown live goes on below what the
-// shell has printed meanwhile.
+// Ctrl-Z, `fg`, `bg` and `&`: before the process stops, the terminal is given back as it was. What is shown live goes on below what
+// the shell has printed meanwhile, and only while the terminal is this process's.
+
+import { readFileSync } from 'node:fs'
 
 /**
  * After this time, ms, the process runs again or was never stopped: the system stops no process that no shell could continue. While
@@ -24,5 +26,16 @@ export function onJobStop(leave: () => void, comeBack: () => void): () => void {
   return () => {
     clearTimeout(timer)
     process.off('SIGTSTP', stop)
+  }
+}
+
+/** Whether the shell, or another of its jobs, has the terminal now. Only Linux tells this without a call into C; elsewhere false. */
+export function isInBackground(readState = () => readFileSync('/proc/self/stat', 'latin1')): boolean {
+  try {
+    // The name of the program is in parentheses, and may hold anything.
+    const [, , , group, , terminal, groupAtTerminal] = readState().replace(/^.*\)/s, '').split(' ')
+    return terminal !== '0' && Number(groupAtTerminal) > 0 && groupAtTerminal !== group
+  } catch {
+    return false
   }
 }

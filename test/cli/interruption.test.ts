@@ -7,6 +7,7 @@ import { mkdir, open, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 
+import { isInBackground } from '../../src/cli/job-control.ts'
 import { startIndependentService } from '../helpers/independent-service.ts'
 import type { IndependentService } from '../helpers/independent-service.ts'
 import { installCli, CAPTURE, lastLine, VIDEO } from './cli-under-test.ts'
@@ -228,10 +229,9 @@ describe.skipIf(!existsSync('/usr/bin/script'))('Ctrl-Z', () => {
 
   it('gives the terminal back as it was, and fg draws below what the shell has printed', async () => {
     service = await startIndependentService({ faults: [{ operation: 'put', nth: 'every', action: FOREVER }] })
-    const pid = join(cli.folder, 'pid')
-    // With job control, as in an interactive shell: a group of its own that the shell can continue.
-    await writeFile(join(cli.folder, 'job.sh'), `set -m; "$@" & echo $! > '${pid}'; read line`)
-    const args = ['sh', 'job.sh', process.execPath, cli.entry, 'video', 'small.mp4', ...VIDEO]
+    // With job control, as in an interactive shell.
+    await writeFile(join(cli.folder, 'jobs.sh'), `set -m; "$@"; echo 'the shell'; fg`)
+    const args = ['sh', 'jobs.sh', process.execPath, cli.entry, 'video', 'small.mp4', ...VIDEO]
     const terminal = spawn('script', ['--quiet', '--command', args.join(' '), '/dev/null'], {
       cwd: cli.folder,
       env: { PATH: process.env['PATH'], SHELL: '/bin/sh', MOCAP_STATE_DIR: cli.stateDir, ...environment() },
@@ -241,22 +241,26 @@ describe.skipIf(!existsSync('/usr/bin/script'))('Ctrl-Z', () => {
     terminal.stdout.setEncoding('utf8').on('data', (text: string) => (seen += text))
     await expect.poll(() => service.requestsOf('put').length).toBe(1)
     await expect.poll(() => seen).toContain(HIDDEN)
-    const upload = Number(await readFile(pid, 'utf8'))
-    const state = () => execFileSync('ps', ['-o', 'stat=', '-p', String(upload)], { encoding: 'utf8' })[0]
 
-    process.kill(upload, 'SIGTSTP')
+    terminal.stdin.write('\x1a')
 
-    await expect.poll(state).toBe('T')
-    await expect.poll(() => seen.endsWith(SHOWN)).toBe(true)
-    const before = seen.length
-    process.kill(upload, 'SIGCONT')
-    await expect.poll(() => seen.slice(before)).toContain('% confirmed')
-    const [again = ''] = /^[^%]*/.exec(seen.slice(before)) ?? []
-    expect(again.startsWith(HIDDEN)).toBe(true)
-    // Nothing goes up and clears.
-    expect(again).not.toContain('\x1b[J')
-    process.kill(upload, 'SIGINT')
+    await expect.poll(() => seen.split('the shell')[1] ?? '').toContain('% confirmed')
+    const [before = '', after = ''] = seen.split('the shell')
+    expect(before.lastIndexOf(SHOWN)).toBeGreaterThan(before.lastIndexOf(HIDDEN))
+    // Nothing goes up and clears what the shell has printed.
+    expect(after.split('% confirmed')[0]).not.toContain('\x1b[J')
+    terminal.stdin.write('\x03')
     await expect.poll(() => seen).toContain('interrupted: ')
+  })
+})
+
+describe('a job', () => {
+  it.each([
+    ['that has the terminal', '12 (node) S 1 12 12 34816 12 4194304', false],
+    ['in the background', '12 (a (b) 7 c) S 1 12 5 34816 5 4194304', true],
+    ['without a terminal', '12 (node) S 1 12 5 0 -1 4194304', false],
+  ])('%s is found out', (_, state, expected) => {
+    expect(isInBackground(() => state)).toBe(expected)
   })
 })
 

@@ -2,7 +2,7 @@
 
 import { performance } from 'node:perf_hooks'
 import type { Upload, UploadEvents } from '../../flows/upload.ts'
-import { onJobStop } from '../job-control.ts'
+import { isInBackground, onJobStop } from '../job-control.ts'
 import { tellTroubles, type Voice } from './change-lines.ts'
 import { reasonOf } from './error-line.ts'
 import type { Watching } from './json-lines.ts'
@@ -33,11 +33,15 @@ export function tellOnTerminal(upload: Upload, output: Output, voice: Voice): Li
 
   const area: LiveArea = {
     erase() {
-      if (drawn.length > 0) output.draw(eraseText(drawn, output.size().columns))
+      if (drawn.length > 0 && !isInBackground()) output.draw(eraseText(drawn, output.size().columns))
       drawn = []
     },
     draw() {
       if (timer === undefined) return
+      if (isInBackground()) {
+        drawn = []
+        return
+      }
       const files = upload.files()
       drawnAtMs = performance.now()
       restUntilMs = drawnAtMs + (files.length / FILES_A_SECOND) * 1000
@@ -54,7 +58,7 @@ export function tellOnTerminal(upload: Upload, output: Output, voice: Voice): Li
           : { outage: { ...outage, forMs: nowMs - outage.sinceMs, nextTryInMs: (outage.untilMs ?? nowMs) - nowMs } }),
       })
       const text = lines.map((line, index) => (index === lines.length - 1 ? strong(line, output) : line)).join('\n')
-      output.draw(`${eraseText(drawn, output.size().columns)}${text}\n`)
+      output.draw(`${HIDE_CURSOR}${eraseText(drawn, output.size().columns)}${text}\n`)
       drawn = lines
     },
   }
@@ -83,7 +87,6 @@ export function tellOnTerminal(upload: Upload, output: Output, voice: Voice): Li
   }
   const open = () => {
     timer = setInterval(look, REDRAW_EVERY_MS).unref()
-    output.draw(HIDE_CURSOR)
     output.setLive(area)
     area.draw()
   }
