@@ -30,6 +30,8 @@ export interface CommandContext {
   readonly interruption: Interruption
   /** Begins a command. From here on, errors are reported in its output mode and under its flow. */
   begin(flow: CommandFlow, options: Pick<SharedOptions, 'json' | 'quiet'>): Output
+  /** Fields of the result with which `--json` ends, if the command ends early, with an error or by a signal. */
+  addToResult(fields: Readonly<Record<string, unknown>>): void
   /** Hands the exit code to the process. */
   exitWith(code: number): void
 }

@@ -1,7 +1,8 @@
 // The command line as commander sees it: every command, and how mistakes of use are reported.
 
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { version } from '../../package.json'
+import { addHelpCommand, UplinkCommand } from './command.ts'
 import type { CommandContext } from './command-context.ts'
 import { addAnalysisCommand } from './commands/analysis.ts'
 import { addApiCommand } from './commands/api.ts'
@@ -22,7 +23,7 @@ const EXIT_CODES =
 
 /** Builds the program. It throws CommanderError instead of ending the process, and prints help only. */
 export function createProgram(context: CommandContext): Command {
-  const program = new Command('mocap-uplink')
+  const program = new UplinkCommand('mocap-uplink')
     .description('Uploads motion capture files and videos, and requests analyses.')
     .version(version)
     .exitOverride()
@@ -48,5 +49,6 @@ export function createProgram(context: CommandContext): Command {
   addApiCommand(program, context)
   addServeCommand(program, context)
   addDemoCommand(program, context)
+  addHelpCommand(program)
   return program
 }

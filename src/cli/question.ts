@@ -27,10 +27,16 @@ export async function askPerson(
   // Not in terminal mode, so that Ctrl-C stays a signal.
   const lines = createInterface({ input, terminal: false })
   output.write(`${question} [y/N] `)
+  let answer: string | undefined
   try {
-    const line = new Promise<string>((resolve) => lines.once('line', resolve).once('close', () => resolve('')))
-    return /^y(es)?$/i.test((await unlessAborted(line, signal)).trim())
+    const line = new Promise<string | undefined>((resolve) =>
+      lines.once('line', resolve).once('close', () => resolve(undefined)),
+    )
+    answer = await unlessAborted(line, signal)
+    return /^y(es)?$/i.test(answer?.trim() ?? '')
   } finally {
     lines.close()
+    // Whoever answers ends the line. After Ctrl-C or Ctrl-D, what comes next would begin in it.
+    if (answer === undefined) output.write('\n')
   }
 }

@@ -4,6 +4,7 @@
 import { CommanderError } from 'commander'
 import { redactText } from '../core/redact.ts'
 import { UploadError, isUploadError } from '../core/errors.ts'
+import { commandAt, pathOf } from './command.ts'
 import { COMMAND_FLOWS, type CommandContext, type CommandFlow } from './command-context.ts'
 import { refuseSecretsOnCommandLine } from './options/credentials-from-options.ts'
 import { errorLine, fullLine } from './views/error-line.ts'
@@ -21,6 +22,7 @@ export async function runCli(args: readonly string[]): Promise<void> {
   let output = open(hasFlag(args, '--json'), false)
   let flow: CommandFlow | null = flowOf(args[0])
   let exitCode: number = EXIT.done
+  const added: Record<string, unknown> = {}
   const context: CommandContext = {
     env,
     interruption,
@@ -29,6 +31,7 @@ export async function runCli(args: readonly string[]): Promise<void> {
       output = open(options.json ?? false, options.quiet ?? false)
       return output
     },
+    addToResult: (fields) => void Object.assign(added, fields),
     exitWith: (code) => void (exitCode = code),
   }
   process.on('uncaughtException', (error) => {
@@ -36,11 +39,14 @@ export async function runCli(args: readonly string[]): Promise<void> {
     void output.flushed().then(() => process.exit(EXIT.failed))
   })
   const beganAtMs = Date.now()
+  const program = createProgram(context)
   try {
     refuseSecretsOnCommandLine(args)
-    await createProgram(context).parseAsync([...args], { from: 'user' })
+    await program.parseAsync([...args], { from: 'user' })
   } catch (error) {
-    exitCode = tellEnd(error, { output, flow, interruption, durationMs: Date.now() - beganAtMs })
+    const named = args[0] === 'help' ? args.slice(1) : args
+    const command = pathOf(commandAt(program, named)).join(' ')
+    exitCode = tellEnd(error, { output, flow, command, interruption, added, durationMs: Date.now() - beganAtMs })
   }
   await output.flushed()
   if (output.hasLost && exitCode === EXIT.done && (output.isForDocument || isListing(flow))) exitCode = EXIT.failed
@@ -51,23 +57,27 @@ export async function runCli(args: readonly string[]): Promise<void> {
 interface Ending {
   readonly output: Output
   readonly flow: CommandFlow | null
+  /** What was called, such as `analysis request`. Empty if there is no such command. */
+  readonly command: string
   readonly interruption: Interruption
+  /** What the command knows of its end. */
+  readonly added: Readonly<Record<string, unknown>>
   readonly durationMs: number
 }
 
 /** Reports why a command ended early. Returns the exit code. */
-function tellEnd(error: unknown, { output, flow, interruption, durationMs }: Ending): number {
+function tellEnd(error: unknown, { output, flow, command, interruption, added, durationMs }: Ending): number {
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done
   // Commander has printed the help because no command was given. It says what to do.
   if (error instanceof CommanderError && error.code === 'commander.help') return EXIT.wrongUse
-  const rest = { key: null, sessionId: null, bytes: 0, durationMs, files: [] }
+  const rest = { key: null, sessionId: null, bytes: 0, durationMs, files: [], ...added }
   const { reason } = interruption
   if (reason !== undefined) {
     output.complain(`Interrupted by ${reason}.`)
     output.event('result', { flow, status: 'interrupted', ...rest })
     return SIGNAL_EXIT[reason]
   }
-  const known = error instanceof CommanderError ? wrongUse(error, flow) : error
+  const known = error instanceof CommanderError ? wrongUse(error, command) : error
   tellError(output, known)
   output.event('result', { flow, status: 'failed', ...rest, error: errorLine(known) })
   return exitCodeOfError(known)
@@ -84,12 +94,12 @@ function tellError(output: Output, error: unknown): void {
  * Commander's message on one line, followed by how to get the help of the command that was meant. Commander's prefix and the
  * value of an unknown option are removed.
  */
-function wrongUse(error: CommanderError, command: CommandFlow | null): UploadError {
+function wrongUse(error: CommanderError, command: string): UploadError {
   const message = error.message
     .replace(/^error: /, '')
     .replace(/(--[\w-]+)=[^']*/g, '$1=…')
     .replace(/\n\(Did you mean (.*)\?\)$/, ', did you mean $1?')
-  const help = command === null ? 'mocap-uplink --help' : `mocap-uplink help ${command}`
+  const help = command === '' ? 'mocap-uplink --help' : `mocap-uplink help ${command}`
   return new UploadError(
     'ERR_UPLOAD_INVALID_ARGUMENT',
     `${message.replace(/[.?]?$/, (end) => end || '.')} See ${help}.`,

@@ -2,24 +2,34 @@
 
 import type { CallOptions } from '../client/operations.ts'
 import { isUploadError, wasDoubtful } from '../core/errors.ts'
+import type { CommandContext } from './command-context.ts'
 import type { Interruption } from './signals.ts'
 import { waitingCall, type WaitingCall } from './views/waiting-call.ts'
 import type { Output } from './views/output.ts'
 
-/**
- * Makes a call. If it may have been done although it has no answer, `doubt` says so on stderr, and how to look. A call that only reads
- * needs none. Rejects as the call does.
- */
+/** What to say of a call that may have been done although it has no answer. */
+export interface Doubt {
+  /** For a person, on stderr: what may be, and how to look. */
+  readonly words: string
+  /** For a program: this field of the result is then present and true. */
+  readonly field: 'hasPossibleSubmit' | 'hasPossibleSegment' | 'hasPossibleChange'
+}
+
+/** Makes a call, and tells the doubt if there is one at its end. A call that only reads has none. Rejects as the call does. */
 export async function called<T>(
-  { output, interruption }: { readonly output: Output; readonly interruption: Interruption },
+  { interruption, addToResult }: Pick<CommandContext, 'interruption' | 'addToResult'>,
+  output: Output,
   call: (calling: CallOptions) => Promise<T>,
-  doubt: string | undefined,
+  doubt: Doubt | undefined,
 ): Promise<T> {
   const calling = waitingCall(output, interruption)
   try {
     return await call(calling)
   } catch (error) {
-    if (doubt !== undefined && mayBeDone(error, calling, interruption)) output.complain(doubt)
+    if (doubt !== undefined && mayBeDone(error, calling, interruption)) {
+      output.complain(doubt.words)
+      addToResult({ [doubt.field]: true })
+    }
     throw error
   }
 }

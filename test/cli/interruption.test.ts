@@ -7,6 +7,7 @@ import { mkdir, open, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 
+import { isInBackground } from '../../src/cli/job-control.ts'
 import { startIndependentService } from '../helpers/independent-service.ts'
 import type { IndependentService } from '../helpers/independent-service.ts'
 import { installCli, CAPTURE, lastLine, VIDEO } from './cli-under-test.ts'
@@ -26,6 +27,10 @@ const SILENT_DRIVE = `--import=data:text/javascript,${encodeURIComponent(`
     return new Promise(() => setInterval(() => undefined, 1000))
   }
   syncBuiltinESMExports()`)}`
+/** A process that gives what it stops ten minutes instead of five seconds, so that it cannot end before the test goes on. */
+const PATIENT_STOP = `--import=data:text/javascript,${encodeURIComponent(`
+  const { setTimeout } = globalThis
+  globalThis.setTimeout = (callback, ms, ...rest) => setTimeout(callback, ms === 5_000 ? 600_000 : ms, ...rest)`)}`
 
 let cli: CliUnderTest
 let service: IndependentService
@@ -131,7 +136,7 @@ describe('a signal', () => {
 
   it('that comes twice ends the process at once', async () => {
     service = await startIndependentService({ faults: [{ operation: 'create', nth: 1, action: FOREVER }] })
-    const upload = cli.start(['video', 'small.mp4', ...VIDEO], environment())
+    const upload = cli.start(['video', 'small.mp4', ...VIDEO], { ...environment(), NODE_OPTIONS: PATIENT_STOP })
     await expect.poll(() => service.requestsOf('create').length).toBe(1)
 
     // A create is not aborted by the first one, so that its session is known.
@@ -162,7 +167,7 @@ describe('a signal', () => {
 
   it('of a hang-up may come twice, from the system and from the shell', async () => {
     service = await startIndependentService({ faults: [{ operation: 'create', nth: 1, action: FOREVER }] })
-    const upload = cli.start(['video', 'small.mp4', ...VIDEO], environment())
+    const upload = cli.start(['video', 'small.mp4', ...VIDEO], { ...environment(), NODE_OPTIONS: PATIENT_STOP })
     await expect.poll(() => service.requestsOf('create').length).toBe(1)
 
     upload.process.kill('SIGHUP')
@@ -216,6 +221,46 @@ describe('a signal', () => {
     expect(code).toBe(130)
     expect(lastLine(stdout)).toMatchObject({ flow: 'analysis', status: 'interrupted', serviceStatus: 'requested' })
     expect(stderr).toMatch(/mocap-uplink analysis watch \S+/)
+  })
+})
+
+describe.skipIf(!existsSync('/usr/bin/script'))('Ctrl-Z', () => {
+  const [HIDDEN, SHOWN] = ['\x1b[?25l', '\x1b[?25h']
+
+  it('gives the terminal back as it was, and fg draws below what the shell has printed', async () => {
+    service = await startIndependentService({ faults: [{ operation: 'put', nth: 'every', action: FOREVER }] })
+    // With job control, as in an interactive shell.
+    await writeFile(join(cli.folder, 'jobs.sh'), `set -m; "$@"; echo 'the shell'; fg`)
+    const args = ['sh', 'jobs.sh', process.execPath, cli.entry, 'video', 'small.mp4', ...VIDEO]
+    const terminal = spawn('script', ['--quiet', '--command', args.join(' '), '/dev/null'], {
+      cwd: cli.folder,
+      env: { PATH: process.env['PATH'], SHELL: '/bin/sh', MOCAP_STATE_DIR: cli.stateDir, ...environment() },
+    })
+    onTestFinished(() => void terminal.kill('SIGKILL'))
+    let seen = ''
+    terminal.stdout.setEncoding('utf8').on('data', (text: string) => (seen += text))
+    await expect.poll(() => service.requestsOf('put').length).toBe(1)
+    await expect.poll(() => seen).toContain(HIDDEN)
+
+    terminal.stdin.write('\x1a')
+
+    await expect.poll(() => seen.split('the shell')[1] ?? '').toContain('% confirmed')
+    const [before = '', after = ''] = seen.split('the shell')
+    expect(before.lastIndexOf(SHOWN)).toBeGreaterThan(before.lastIndexOf(HIDDEN))
+    // Nothing goes up and clears what the shell has printed.
+    expect(after.split('% confirmed')[0]).not.toContain('\x1b[J')
+    terminal.stdin.write('\x03')
+    await expect.poll(() => seen).toContain('interrupted: ')
+  })
+})
+
+describe('a job', () => {
+  it.each([
+    ['that has the terminal', '12 (node) S 1 12 12 34816 12 4194304', false],
+    ['in the background', '12 (a (b) 7 c) S 1 12 5 34816 5 4194304', true],
+    ['without a terminal', '12 (node) S 1 12 5 0 -1 4194304', false],
+  ])('%s is found out', (_, state, expected) => {
+    expect(isInBackground(() => state)).toBe(expected)
   })
 })
 

@@ -32,6 +32,7 @@ describe('a question', () => {
     input.end()
 
     expect(await asked).toBe(false)
+    expect(String(output.read())).toBe('Give it up? [y/N] \n')
   })
 
   it('ends with its signal, and leaves nobody reading', async () => {
@@ -42,6 +43,7 @@ describe('a question', () => {
 
     await expect(asked).rejects.toThrow('stopped')
     expect(input.isPaused()).toBe(true)
+    expect(String(output.read())).toBe('Give it up? [y/N] \n')
   })
 
   it('is for a person only who sees it and can answer', () => {

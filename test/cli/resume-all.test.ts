@@ -156,6 +156,18 @@ it('delivers once what was given again after mistakes, and says what is left out
   expect((await cli.run(['sessions'], environment())).stdout).toMatch(new RegExp(`${other} .*confirmed`))
 })
 
+it('delivers nothing once more when what is finished was removed: the mistakes before it are removed with it', async () => {
+  const mistake = await keptCapture()
+  const [last, other] = [await keptCapture(), await keptCapture('other.action')]
+  expect((await cli.run(['resume', last], environment())).code).toBe(0)
+
+  const pruned = await cli.run(['sessions', '--prune', '--json'], environment())
+
+  const removed = [mistake, last].map((key) => ({ event: 'removed', key }))
+  expect(jsonLines(pruned.stdout)).toMatchObject([...removed, { event: 'result', sessions: 1, removed: 2 }])
+  expect(lastLine((await cli.run(['resume', '--json'], environment())).stdout)).toMatchObject({ key: other })
+})
+
 it('finishes what never began where what was given again is given up', async () => {
   const [first, second] = [await keptCapture(), await keptCapture()]
   expect((await cli.run(['cancel', second], environment())).code).toBe(0)

@@ -1,11 +1,27 @@
 // `serve` hands out its address and credentials and stops cleanly; `demo` plays the whole product and leaves nothing.
 
-import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 import { installCli, jsonLines, lastLine } from './cli-under-test.ts'
 import type { CliUnderTest } from './cli-under-test.ts'
+
+/** Node's options for a command that does this as soon as it says those words. A test that is held for seconds would be too late. */
+function whenItSays(words: string, deed: string): { readonly NODE_OPTIONS: string } {
+  const script = `
+    import { readFileSync } from 'node:fs'
+    const { pid, stdout } = process
+    const { write } = stdout
+    stdout.write = (text, ...rest) => {
+      if (String(text).includes(${JSON.stringify(words)})) {
+        stdout.write = write
+        ${deed}
+      }
+      return write.call(stdout, text, ...rest)
+    }`
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}` }
+}
 
 let cli: CliUnderTest
 let temporary: string
@@ -57,11 +73,9 @@ it('demo confirms and completes everything, finds every object identical, and cl
 })
 
 it('demo stops on Ctrl-C in the middle, and still cleans up', async () => {
-  const demo = cli.start(['demo', '--json'], { TMPDIR: temporary })
-  await demo.seen(/"event":"file"/)
+  const env = { TMPDIR: temporary, ...whenItSays('"event":"file"', "process.kill(pid, 'SIGINT')") }
 
-  demo.process.kill('SIGINT')
-  const { code, stdout, stderr } = await demo.ended
+  const { code, stdout, stderr } = await cli.run(['demo', '--json'], env)
 
   expect(code).toBe(130)
   expect(stderr).toMatch(/Interrupted by SIGINT\. Nothing is kept\.\n$/)
@@ -71,12 +85,10 @@ it('demo stops on Ctrl-C in the middle, and still cleans up', async () => {
 
 // The children of a process are read from /proc.
 it.runIf(process.platform === 'linux')('demo leaves nothing after a second Ctrl-C either', async () => {
-  const demo = cli.start(['demo'], { TMPDIR: temporary })
+  // Its service then does not answer any more, so that the first Ctrl-C cannot have ended everything before the second.
+  const hold = "process.kill(Number(readFileSync('/proc/' + pid + '/task/' + pid + '/children')), 'SIGSTOP')"
+  const demo = cli.start(['demo'], { TMPDIR: temporary, ...whenItSays('Uploading captures', hold) })
   await demo.seen(/Uploading captures/)
-  const { pid } = demo.process
-  const service = Number(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8'))
-  // Its service does not answer any more, so that the first Ctrl-C cannot have ended everything before the second.
-  process.kill(service, 'SIGSTOP')
 
   demo.process.kill('SIGINT')
   await demo.seen(/Stopping the demo/)

@@ -63,32 +63,41 @@ async function draft(): Promise<string> {
   return String(lastLine(made.stdout)['analysisId'])
 }
 
+/** The fields of the result that say what may have been done. */
+function possibilities(stdout: string): string[] {
+  return Object.keys(lastLine(stdout)).filter((name) => name.startsWith('hasPossible'))
+}
+
 describe('a submit', () => {
   it('that is interrupted may have arrived, which it says with the command that shows it', async () => {
     await serviceWith({ faults: [silent('submitAnalysis')] })
-    const end = await interruptedAt('submitAnalysis', 1, ['analysis', 'submit', await draft()])
+    const end = await interruptedAt('submitAnalysis', 1, ['analysis', 'submit', await draft(), '--json'])
 
     expect(end).toMatchObject({
       code: 130,
       stderr: /^The submit may have arrived\. To look: .*\nInterrupted by SIGINT\.\n$/,
     })
+    expect(lastLine(end.stdout)).toMatchObject({ status: 'interrupted' })
+    expect(possibilities(end.stdout)).toEqual(['hasPossibleSubmit'])
     const look = await runTold(end.stderr, 'To look')
     expect([look.code, JSON.parse(look.stdout)]).toEqual([0, expect.objectContaining({ name: 'n' })])
   })
 
   it.each([
-    ['doubtful', { isDoubtful: true }, ['It may have been done.']],
+    ['doubtful', { isDoubtful: true }, ['It may have been done.', { hasPossibleSubmit: true }]],
     ['clear', {}, []],
-  ])('whose failure is %s is told as such', async (_, details, told) => {
-    const complaints: string[] = []
-    const output = { mode: 'quiet', complain: (text: string) => complaints.push(text) } as never
-    const interruption = { signal: new AbortController().signal } as never
+  ])('whose failure is %s is told as such', async (_, details, expected) => {
+    const told: unknown[] = []
+    const tell = (one: unknown) => told.push(one)
+    const output = { mode: 'quiet', complain: tell } as never
+    const context = { interruption: { signal: new AbortController().signal } as never, addToResult: tell }
+    const doubt = { words: 'It may have been done.', field: 'hasPossibleSubmit' } as const
     const cause = new UploadError('ERR_UPLOAD_HTTP_STATUS', 'It failed.', { details })
     const call = () => Promise.reject(new UploadError('ERR_UPLOAD_RETRIES_EXHAUSTED', 'Gave up.', { cause }))
 
-    await expect(called({ output, interruption }, call, 'It may have been done.')).rejects.toThrow('Gave up.')
+    await expect(called(context, output, call, doubt)).rejects.toThrow('Gave up.')
 
-    expect(complaints).toEqual(told)
+    expect(told).toEqual(expected)
   })
 
   it.each([
@@ -174,15 +183,23 @@ it.each([
     'createSegment',
     ['segment', 'create', '--movement-type', '1', '--dom-hand', 'RHA'],
     'The segment may ',
+    ['hasPossibleSegment'],
   ],
-  ['a free call', 'createSegment', ['api', 'POST', '/player_group_segments', '--data', POPULATION], 'The service may '],
-  ['a free call that reads', 'listAnalyses', ['api', 'GET', '/requested_analyses'], 'Interrupted by SIGINT.\n'],
-] as const)('%s that is interrupted says what may have become of it', async (_, operation, args, words) => {
+  [
+    'a free call',
+    'createSegment',
+    ['api', 'POST', '/player_group_segments', '--data', POPULATION],
+    'The service may ',
+    ['hasPossibleChange'],
+  ],
+  ['a free call that reads', 'listAnalyses', ['api', 'GET', '/requested_analyses'], 'Interrupted by SIGINT.\n', []],
+] as const)('%s that is interrupted says what may have become of it', async (_, operation, args, words, fields) => {
   await serviceWith({ faults: [silent(operation)] })
 
-  const { code, stderr } = await interruptedAt(operation, 1, args)
+  const { code, stdout, stderr } = await interruptedAt(operation, 1, [...args, '--json'])
 
   expect([code, stderr.slice(0, words.length)]).toEqual([130, words])
+  expect(possibilities(stdout)).toEqual(fields)
 })
 
 it('cannot have arrived while a host that has heard nothing is waited for', () => {

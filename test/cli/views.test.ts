@@ -102,8 +102,8 @@ describe('the live view', () => {
   })
 
   it('goes back over the rows that its lines take after a resize', () => {
-    expect(eraseText(['x'.repeat(79), 'y'], 80)).toBe('\r\x1b[2A\x1b[J')
-    expect(eraseText(['x'.repeat(79), 'y'], 40)).toBe('\r\x1b[3A\x1b[J')
+    expect(eraseText(['x'.repeat(79), 'y'], 80)).toBe('\r\x1b[2A\x1b[K\x1b[B\x1b[J\x1b[A')
+    expect(eraseText(['x'.repeat(79), 'y'], 40)).toBe('\r\x1b[3A\x1b[K\x1b[B\x1b[J\x1b[A')
     expect(eraseText([], 40)).toBe('')
   })
 })

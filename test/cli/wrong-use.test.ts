@@ -52,6 +52,21 @@ describe.concurrent('wrong use', () => {
     ['an unknown command', ['upload', 'x'], /unknown command 'upload'/],
     ['a misspelt command', ['vidoe', 'x'], /unknown command 'vidoe', did you mean video\? See mocap-uplink --help\./],
     ['an unknown option', ['video', 'swing.mp4', ...VIDEO, '--bogus=hush-hush'], /unknown option '--bogus=…'/],
+    [
+      'a misspelt option that is required',
+      ['video', 'swing.mp4', '--movment-type', '1'],
+      /unknown option '--movment-type', did you mean --movement-type\? See mocap-uplink help video\./,
+    ],
+    [
+      'a command under a command without what it needs',
+      ['analysis', 'request'],
+      /'--name <name>' not specified\. See mocap-uplink help analysis request\./,
+    ],
+    [
+      'a misspelt command under one that acts',
+      ['serve', 'key'],
+      /unknown command 'key'\. See mocap-uplink help serve\./,
+    ],
     ['a missing argument', ['video', ...VIDEO], /missing required argument 'file'/],
     [
       'a missing player',
@@ -164,12 +179,22 @@ describe.concurrent('wrong use', () => {
     expect(stderr).toMatch(/^Usage: mocap-uplink/)
   })
 
+  it('is help for a misspelt command', async () => {
+    const { code, stderr } = await cli.run(['help', 'analysis', 'requst'])
+
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/^error: unknown command 'requst', did you mean request\? See mocap-uplink help analysis\. /)
+  })
+
   it('does not end in 2 when help or the version was asked for', async () => {
     const [help, version] = [await cli.run(['capture', '--help']), await cli.run(['--version'])]
 
     expect(help).toMatchObject({ code: 0, stderr: '' })
     expect(help.stdout).toContain('--reprocess')
     expect(help.stdout).toMatch(/--mocap-type <n> .*\n? *.*\(required\)/)
+    expect(await cli.run(['help', 'serve', 'keys', 'create'])).toMatchObject({
+      ...{ code: 0, stderr: '', stdout: expect.stringMatching(/^Usage: mocap-uplink serve keys create /) as string },
+    })
     expect(version).toEqual({ code: 0, stdout: '0.1.0\n', stderr: '' })
   })
 })

@@ -18,7 +18,7 @@ export function optionsOfServe(under?: string): string[] {
     throw new Error('Nothing is run here.')
   }
   const context: CommandContext = {
-    ...{ env: {}, begin: idle, exitWith: idle },
+    ...{ env: {}, begin: idle, exitWith: idle, addToResult: idle },
     interruption: undefined as never,
   }
   const named = (commands: readonly Command[], name: string) => commands.find((one) => one.name() === name)!

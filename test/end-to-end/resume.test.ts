@@ -11,6 +11,7 @@ import {
   type UploadError,
 } from '../../src/node.ts'
 import type { Fault } from '../helpers/independent-records.ts'
+import { fastClock } from '../helpers/fast-clock.ts'
 import { hastyClock } from '../../src/testing/hasty-clock.ts'
 import { bytesOf, CAPTURE, expectStored, MIB, sample, startRig, VIDEO, type Rig, type Sample } from './rig.ts'
 
@@ -338,8 +339,13 @@ describe('addresses that died', () => {
   })
 
   it('that can never be long enough fail the file with the rate and the life it would need', async () => {
-    // Long enough for a part to begin in a session that comes late, and for the rate to be known by its end.
-    const rig = await startRig({ addressLifetimeSeconds: 8 }, { concurrency: 1, limitRate: 4 * MIB, clock: undefined! })
+    // Long enough for a part to begin in a session that comes late, and for the rate to be known by its end. Client and service
+    // have one clock, for which next to no time passes while this process gets no processor.
+    const clock = fastClock(4)
+    const rig = await startRig(
+      { addressLifetimeSeconds: 8, now: clock.wallNow },
+      { concurrency: 1, limitRate: 4 * MIB, clock },
+    )
     const files = [sample('long.mp4', 40 * MIB, 1)]
 
     const failure = rig.uplink.uploadVideos({ ...VIDEO, files }).done()

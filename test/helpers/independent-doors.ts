@@ -15,6 +15,7 @@ export type Door = (request: IncomingMessage, response: ServerResponse) => void
 export interface DoorSetting {
   readonly records: Records
   readonly script: FaultScript
+  readonly now: () => number
   readonly closing: AbortSignal
   /** Resets every connection of the door's server, which then accepts no more. */
   goAway(): void
@@ -79,7 +80,7 @@ export function createPutDoor(setting: DoorSetting & { readonly storage: Storage
   let putsInFlight = 0
 
   return (request, response) => {
-    const receivedAtMs = Date.now()
+    const receivedAtMs = setting.now()
     const record = begin(setting, request.method === 'PUT' ? 'put' : 'unknown', request)
     const address = storage.find(record.target)
     if (address !== undefined) {
@@ -113,7 +114,7 @@ function begin({ records }: DoorSetting, operation: Operation, request: Incoming
 }
 
 async function run(
-  { script, closing, goAway }: DoorSetting,
+  { script, closing, now, goAway }: DoorSetting,
   exchange: {
     readonly record: RequestRecord
     readonly request: IncomingMessage
@@ -122,7 +123,8 @@ async function run(
     work(): Answer
   },
 ): Promise<void> {
-  const { record, pieces } = exchange
+  const { record, response, pieces } = exchange
+  response.setHeader('date', new Date(now()).toUTCString())
   await runExchange({
     ...exchange,
     action: script.take(record),

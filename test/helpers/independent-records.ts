@@ -84,6 +84,8 @@ export interface IndependentServiceOptions {
   readonly plainVideoTypeId?: number
   /** How long an address lives. Default 3600 s. */
   readonly addressLifetimeSeconds?: number
+  /** Its clock: ms since 1970, for the addresses and the Date header. Default: the system's. */
+  readonly now?: () => number
   /** Whether the address shows its deadline in its query. Default true. */
   readonly isDeadlineShown?: boolean
   /** The smallest size of a part other than the last, checked at confirm. Default 5 MiB. */

@@ -59,7 +59,7 @@ export async function startIndependentService(options: IndependentServiceOptions
   const token = `token-${randomBytes(12).toString('hex')}`
   const script = createFaultScript(options.faults ?? [])
   const closing = new AbortController()
-  const doorSetting = { records, script, closing: closing.signal, apiKey, token }
+  const doorSetting = { records, script, closing: closing.signal, now: options.now ?? Date.now, apiKey, token }
 
   const storage = createStorage(options)
   const away = new Set<{ comeBack(): Promise<void> }>()

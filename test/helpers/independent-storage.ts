@@ -34,7 +34,7 @@ export interface Storage {
 }
 
 export function createStorage(options: IndependentServiceOptions): Storage {
-  const { addressLifetimeSeconds = 3600, isDeadlineShown = true, etagStyle = 'quoted' } = options
+  const { addressLifetimeSeconds = 3600, isDeadlineShown = true, etagStyle = 'quoted', now = Date.now } = options
   const addresses = new Map<string, SignedAddress>()
   let objectCount = 0
 
@@ -45,7 +45,7 @@ export function createStorage(options: IndependentServiceOptions): Storage {
     },
 
     sign(object, partNumber) {
-      const signedAt = Math.floor(Date.now() / 1000) * 1000
+      const signedAt = Math.floor(now() / 1000) * 1000
       const query = new URLSearchParams()
       if (object.partCount > 1) {
         query.set('partNumber', String(partNumber))

@@ -10,7 +10,7 @@ import { EXIT } from '../exit-codes.ts'
 import { readObjectOption } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
-import { called } from '../unclear-end.ts'
+import { called, type Doubt } from '../unclear-end.ts'
 import { analysisLine } from '../views/how-to-go-on.ts'
 import { printCalls } from '../views/plan-view.ts'
 import { waitingCall } from '../views/waiting-call.ts'
@@ -55,7 +55,7 @@ export function addAnalysisRecordCommands(analysis: Command, context: CommandCon
     return readRecord(context, options, {
       id,
       call: `PATCH /requested_analyses/${id}`,
-      doubt: 'The change may have been made',
+      doubt: { words: 'The change may have been made', field: 'hasPossibleChange' },
       read: (client, calling) => client.requestedAnalyses.update({ id, data }, calling),
     })
   })
@@ -65,7 +65,7 @@ export function addAnalysisRecordCommands(analysis: Command, context: CommandCon
       id,
       call: `PATCH /requested_analyses/${id}/submit`,
       assumed: 'requested' as const,
-      doubt: 'The submit may have arrived',
+      doubt: { words: 'The submit may have arrived', field: 'hasPossibleSubmit' },
       read: (client, calling) => client.requestedAnalyses.submit(id, calling),
     }),
   )
@@ -78,8 +78,8 @@ interface RecordCall {
   readonly call: string
   /** The state of the analysis after this call, if the reply does not say. */
   readonly assumed?: AnalysisWord
-  /** What to say if it may have been done without an answer. Absent for a call that only reads. */
-  readonly doubt?: string
+  /** What to say if it may have been done without an answer, before how to look. Absent for a call that only reads. */
+  readonly doubt?: Doubt
   read(client: Client, calling: CallOptions): Promise<RequestedAnalysis>
 }
 
@@ -93,14 +93,15 @@ async function readRecord(context: CommandContext, options: SharedOptions, what:
 }
 
 function recordOf(
-  { env, interruption }: CommandContext,
+  context: CommandContext,
   output: Output,
   options: SharedOptions,
   { id, doubt, read }: RecordCall,
   client: Client,
 ): Promise<RequestedAnalysis> {
-  const look = doubt && `${doubt}. To look: ${analysisLine(['get', id], options, env)}`
-  return called({ output, interruption }, (calling) => read(client, calling), look)
+  const look = () => analysisLine(['get', id], options, context.env)
+  const told = doubt && { ...doubt, words: `${doubt.words}. To look: ${look()}` }
+  return called(context, output, (calling) => read(client, calling), told)
 }
 
 function printRecord(output: Output, record: RequestedAnalysis, { id, assumed = 'requested' }: RecordCall): void {

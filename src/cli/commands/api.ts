@@ -16,6 +16,10 @@ interface ApiOptions extends SharedOptions {
 }
 
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+const DOUBT = {
+  words: 'The service may have done it all the same. Look before you call it again.',
+  field: 'hasPossibleChange',
+} as const
 
 export function addApiCommand(program: Command, context: CommandContext): void {
   const command = program
@@ -41,9 +45,10 @@ export function addApiCommand(program: Command, context: CommandContext): void {
       return
     }
     const reply = await called(
-      { output, interruption: context.interruption },
+      context,
+      output,
       (calling) => uplink.client.call(verb, plainPath, { query, ...calling, ...given({ data }) }),
-      verb === 'GET' ? undefined : 'The service may have done it all the same. Look before you call it again.',
+      verb === 'GET' ? undefined : DOUBT,
     )
     if (reply.data !== undefined) output.document(reply.data)
     output.event('reply', { status: reply.status, data: reply.data ?? null })

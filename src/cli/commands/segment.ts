@@ -56,9 +56,13 @@ async function createSegment(context: CommandContext, options: CreateOptions): P
     printCalls(output, 'segment', ['POST /player_group_segments'])
   } else {
     const { analysisSegmentId, ...rest } = await called(
-      { output, interruption: context.interruption },
+      context,
+      output,
       (calling) => uplink.client.playerGroupSegments.create(input, calling),
-      'The segment may have been made. The same command makes another one; nothing uses the first.',
+      {
+        words: 'The segment may have been made. The same command makes another one; nothing uses the first.',
+        field: 'hasPossibleSegment',
+      },
     )
     const record = { analysis_segment_id: analysisSegmentId, ...rest }
     output.document(record)
@@ -76,9 +80,10 @@ async function updateSegment(context: CommandContext, text: string, options: Upd
     printCalls(output, 'segment', [`PATCH /player_group_segments/${id}`])
   } else {
     const record = await called(
-      { output, interruption: context.interruption },
+      context,
+      output,
       (calling) => uplink.client.playerGroupSegments.update({ id, data }, calling),
-      'The change may have been made. The same command makes it again.',
+      { words: 'The change may have been made. The same command makes it again.', field: 'hasPossibleChange' },
     )
     output.document(record)
     output.event('result', {

@@ -6,6 +6,7 @@ import type { SessionSummary } from '../../flows/sessions.ts'
 import type { CommandContext } from '../command-context.ts'
 import { errorLine } from '../views/error-line.ts'
 import { EXIT } from '../exit-codes.ts'
+import { givenAgain } from '../given-again.ts'
 import { keptSessions, knownSession, type KeptSessions } from '../kept-sessions.ts'
 import { addOutputOptions, addStateOption, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
@@ -26,7 +27,10 @@ export function addSessionsCommand(program: Command, context: CommandContext): v
   const command = program
     .command('sessions')
     .description("list the sessions on this machine; with --json an event 'session' for each")
-    .option('--prune', 'remove the sessions that are confirmed, or cancelled with the service told')
+    .option(
+      '--prune',
+      'remove the sessions that are confirmed, or cancelled with the service told, and failed starts of the same files',
+    )
     .addOption(
       new Option(
         '--forget <keys...>',
@@ -40,12 +44,13 @@ export function addSessionsCommand(program: Command, context: CommandContext): v
     const kept = keptSessions(options, context.env)
     const sessions = await kept.summaries()
     if (options.prune === true || options.forget !== undefined) {
-      const unwanted = chosen(sessions, kept, options.forget)
+      const { forget } = options
+      const unwanted = forget === undefined ? await finished(sessions, kept) : chosen(sessions, kept, forget)
       const removed = await remove(unwanted, kept, output, options)
       const [isDone, left] = [removed === unwanted.length, sessions.length - removed]
       const status = isDone ? 'completed' : 'failed'
       output.event('result', { flow: 'sessions', status, sessions: left, removed })
-      if (options.forget === undefined)
+      if (forget === undefined)
         output.answer(`removed ${countOf(removed, 'finished session')}, ${countOf(left, 'other')} kept`)
       context.exitWith(isDone ? EXIT.done : EXIT.failed)
       return
@@ -72,10 +77,19 @@ function list(sessions: readonly ListedSession[], { folder }: KeptSessions, outp
 }
 
 /**
- * The sessions to remove. Throws ERR_UPLOAD_INVALID_ARGUMENT for a key that is unknown, or whose session is not over.
+ * What nobody will miss, oldest first. Without what was given again in the end, the failed starts before it would look like uploads
+ * that are still to be made: they go with it, unless another process is about to make one after all.
  */
-function chosen(sessions: readonly SessionSummary[], kept: KeptSessions, keys: readonly string[] | undefined) {
-  if (keys === undefined) return sessions.filter(isFinished)
+async function finished(sessions: readonly SessionSummary[], kept: KeptSessions): Promise<readonly SessionSummary[]> {
+  const over = new Set(sessions.filter(isFinished).map(({ key }) => key))
+  for (const [key, later] of await givenAgain(sessions, kept.journal)) {
+    if (over.has(later) && !(await kept.isInUse(key))) over.add(key)
+  }
+  return sessions.filter(({ key }) => over.has(key))
+}
+
+/** The sessions to forget. Throws ERR_UPLOAD_INVALID_ARGUMENT for a key that is unknown, or whose session is not over. */
+function chosen(sessions: readonly SessionSummary[], kept: KeptSessions, keys: readonly string[]) {
   return [...new Set(keys)].map((key) => {
     const session = knownSession(sessions, key, kept)
     const { error, status, filesConfirmed } = session

@@ -21,14 +21,21 @@ export function errorLine(error: unknown): ErrorSummary {
  * The words, what to do, and the code. If the messages of a code end in advice of their own, which knows more of the case,
  * none is added.
  */
-export function fullLine({ code, message }: ErrorSummary): string {
-  return `${withAdvice({ code, message })} (${code})`
+export function fullLine(error: ErrorSummary): string {
+  return `${withAdvice(error)} (${error.code})`
 }
 
 /** The words and what to do, without the code. */
-export function withAdvice({ code, message }: ErrorSummary): string {
+export function withAdvice(error: ErrorSummary): string {
+  const { code, message } = error
   const end = /[.!?]$/.test(message) ? '' : '.'
-  return inWords(UNADVISED.has(code) ? `${message}${end} ${adviceOn(code)}` : message)
+  return inWords(UNADVISED.has(code) ? `${message}${end} ${adviceFor(error)}` : message)
+}
+
+/** What to do about an error. That a service does not know what was asked for may mean that it is not the service. */
+export function adviceFor({ code, status }: Pick<ErrorSummary, 'code' | 'status'>): string {
+  const isElsewhere = code === 'ERR_UPLOAD_SERVICE_REFUSED' && (status === 404 || status === 405)
+  return isElsewhere ? `${adviceOn(code)} If it names nothing of yours, check the base URL.` : adviceOn(code)
 }
 
 /** Why a file failed, without its name. Most errors of a file begin with it, and the line that shows them says it already. */

@@ -2,9 +2,9 @@
 // file name cannot send control sequences to the terminal.
 
 import { errorCode, fileProblem } from '../../adapters/node/file-problem.ts'
-import { adviceOn } from '../../core/advice.ts'
-import type { UploadErrorCode } from '../../core/errors.ts'
+import type { ErrorSummary } from '../../core/errors.ts'
 import { onOneLine, UNSHOWN } from '../../core/redact.ts'
+import { adviceFor } from './error-line.ts'
 import { wrapped } from './text-width.ts'
 
 /** `json`: JSON lines only. `quiet`: the result and errors. `lines`: a line per change. `terminal`: a live view. */
@@ -116,7 +116,7 @@ function withAdviceOnErrors(name: string, value: unknown): unknown {
   if (name !== 'error' || typeof value !== 'object' || value === null || !('code' in value)) return value
   const { code } = value
   if (typeof code !== 'string' || !code.startsWith('ERR_UPLOAD_')) return value
-  return { ...value, advice: adviceOn(code as UploadErrorCode) }
+  return { ...value, advice: adviceFor(value as ErrorSummary) }
 }
 
 function toJson(value: unknown, isForPerson: boolean): string {

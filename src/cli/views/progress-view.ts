@@ -2,6 +2,7 @@
 
 import { performance } from 'node:perf_hooks'
 import type { Upload, UploadEvents } from '../../flows/upload.ts'
+import { isInBackground, onJobStop } from '../job-control.ts'
 import { tellTroubles, type Voice } from './change-lines.ts'
 import { reasonOf } from './error-line.ts'
 import type { Watching } from './json-lines.ts'
@@ -32,11 +33,15 @@ export function tellOnTerminal(upload: Upload, output: Output, voice: Voice): Li
 
   const area: LiveArea = {
     erase() {
-      if (drawn.length > 0) output.draw(eraseText(drawn, output.size().columns))
+      if (drawn.length > 0 && !isInBackground()) output.draw(eraseText(drawn, output.size().columns))
       drawn = []
     },
     draw() {
       if (timer === undefined) return
+      if (isInBackground()) {
+        drawn = []
+        return
+      }
       const files = upload.files()
       drawnAtMs = performance.now()
       restUntilMs = drawnAtMs + (files.length / FILES_A_SECOND) * 1000
@@ -53,7 +58,7 @@ export function tellOnTerminal(upload: Upload, output: Output, voice: Voice): Li
           : { outage: { ...outage, forMs: nowMs - outage.sinceMs, nextTryInMs: (outage.untilMs ?? nowMs) - nowMs } }),
       })
       const text = lines.map((line, index) => (index === lines.length - 1 ? strong(line, output) : line)).join('\n')
-      output.draw(`${eraseText(drawn, output.size().columns)}${text}\n`)
+      output.draw(`${HIDE_CURSOR}${eraseText(drawn, output.size().columns)}${text}\n`)
       drawn = lines
     },
   }
@@ -80,13 +85,12 @@ export function tellOnTerminal(upload: Upload, output: Output, voice: Voice): Li
     isDirty = false
     area.draw()
   }
-  const show = () => {
+  const open = () => {
     timer = setInterval(look, REDRAW_EVERY_MS).unref()
-    output.draw(HIDE_CURSOR)
     output.setLive(area)
     area.draw()
   }
-  const hide = () => {
+  const close = () => {
     if (timer === undefined) return
     clearInterval(timer)
     timer = undefined
@@ -94,18 +98,28 @@ export function tellOnTerminal(upload: Upload, output: Output, voice: Voice): Li
     area.erase()
     output.draw(SHOW_CURSOR)
   }
+  let endJobControl = () => {}
+  const show = () => {
+    endJobControl = onJobStop(close, open)
+    open()
+  }
+  const hide = () => {
+    endJobControl()
+    close()
+  }
   show()
   return { show, hide, end: hide }
 }
 
 /**
  * The text that goes back to the first row of what was drawn and clears from there. After a resize a line may take more than
- * one row, so the rows are counted with the present width.
+ * one row, so the rows are counted with the present width. The first row is cleared by itself, because a terminal that is cleared
+ * from its very first row on may keep all of that, as tmux does, and its scrollback would fill with every drawing.
  */
 export function eraseText(drawn: readonly string[], columns: number): string {
   if (drawn.length === 0) return ''
   const rows = drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(columnsOf(line) / columns)), 0)
-  return `\r\x1b[${rows}A\x1b[J`
+  return `\r\x1b[${rows}A\x1b[K\x1b[B\x1b[J\x1b[A`
 }
 
 function strong(text: string, output: Output): string {

@@ -15,6 +15,14 @@ describe('the line of an error', () => {
     )
   })
 
+  it('names the base URL where something else may live there', () => {
+    const unknown = new UploadError('ERR_UPLOAD_SERVICE_REFUSED', 'It says: a web page', { details: { status: 404 } })
+
+    expect(fullLine(errorLine(unknown))).toMatch(
+      /, or ask those who run it\. If it names nothing of yours, check the base URL\. \(ERR_UPLOAD_SERVICE_REFUSED\)$/,
+    )
+  })
+
   it('leaves it to the message where that knows more of the case', () => {
     const unknown = new UploadError('ERR_UPLOAD_INVALID_ARGUMENT', 'Unknown option. See mocap-uplink --help.')
 

@@ -1,0 +1,53 @@
+// Commander's Command where it would mislead: a misspelt option, and the help of a command under a command.
+
+import { Command, type ErrorOptions, type ParseOptionsResult } from 'commander'
+
+/** A command that complains of an unknown option before a missing one. The commands added to it do so too. */
+export class UplinkCommand extends Command {
+  #hasUnknown = false
+
+  override createCommand(name?: string): UplinkCommand {
+    return new UplinkCommand(name)
+  }
+
+  override parseOptions(args: string[]): ParseOptionsResult {
+    const parsed = super.parseOptions(args)
+    this.#hasUnknown = parsed.unknown.length > 0
+    return parsed
+  }
+
+  override error(message: string, options?: ErrorOptions): never {
+    const code = options?.code
+    // Whoever misspells a required option is told of the misspelling: commander complains of it next, if this does not throw.
+    if (code === 'commander.missingMandatoryOptionValue' && this.#hasUnknown) return undefined as never
+    const isCommandMeant = code === 'commander.excessArguments' && this.commands.length > 0
+    return super.error(isCommandMeant ? `error: unknown command '${this.args[0]}'` : message, options)
+  }
+}
+
+/** Adds `help` for commands at any depth, after the commands of the program. An unknown one is reported as if it had been called. */
+export function addHelpCommand(program: Command): void {
+  program
+    .helpCommand(false)
+    .command('help')
+    .description('display help for a command')
+    .argument('[command...]', 'such as: analysis request')
+    .action(async (names: readonly string[]) => {
+      const command = commandAt(program, names)
+      const [unknown] = names.slice(pathOf(command).length)
+      // A command with others below it takes no arguments, so this one is refused.
+      if (unknown !== undefined && command.commands.length > 0) await command.parseAsync([unknown], { from: 'user' })
+      command.help()
+    })
+}
+
+/** The command that these arguments begin with, as deep as they name one: the program itself if they name none. */
+export function commandAt(program: Command, args: readonly string[]): Command {
+  const next = program.commands.find((command) => command.name() === args[0])
+  return next === undefined ? program : commandAt(next, args.slice(1))
+}
+
+/** The names of a command below the program, such as `analysis` and `request`. */
+export function pathOf(command: Command): string[] {
+  return command.parent === null ? [] : [...pathOf(command.parent), command.name()]
+}
