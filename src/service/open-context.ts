@@ -1,7 +1,7 @@
 // Opens what a service stands on: its folder, database, objects and signers. Each step notes how to undo it, for a service that
 // stops or cannot start.
 
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -11,6 +11,7 @@ import { lockDataFolder } from './database/data-lock.ts'
 import { openDatabase, type DatabasePlace } from './database/database.ts'
 import { diskRoom, freeBytes } from './database/disk-room.ts'
 import type { Database } from './database/tables.ts'
+import { makeFolder } from './make-folder.ts'
 import { createObjectStore } from './objects/object-store.ts'
 import { createSigner, type Signer } from './objects/signing.ts'
 import { createAddressSigner } from './s3/s3-addresses.ts'
@@ -34,7 +35,7 @@ export type Undo = (() => Promise<void>)[]
 export async function openContext(settings: ServiceSettings, undo: Undo): Promise<Opened> {
   const folder = settings.dataDir ?? (await mkdtemp(join(tmpdir(), 'mocap-uplink-')))
   if (settings.dataDir === undefined) undo.push(() => rm(folder, { recursive: true, force: true }))
-  else await mkdir(folder, { recursive: true, mode: 0o700 })
+  else await makeFolder(folder)
   const { databaseUrl, jwt } = settings
   // A database server keeps its clients apart itself, so many copies may share the folder.
   if (databaseUrl === undefined) {

@@ -1,11 +1,11 @@
 // Opens only the keys of a service's database, for its administrator: alongside running services where the database is a server,
 // and only while none runs where it is embedded.
 
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { lockDataFolder } from '../database/data-lock.ts'
 import { openDatabase } from '../database/database.ts'
+import { makeFolder } from '../make-folder.ts'
 import { createApiKey, listApiKeys, revokeApiKey, type ApiKeyRecord } from './api-keys.ts'
 
 /** Where the keys are: in the service's database, given by the same two options. */
@@ -32,7 +32,7 @@ export async function openKeys({ dataDir, databaseUrl }: KeyRingOptions): Promis
   }
   if (dataDir === undefined)
     throw new TypeError('openKeyRing: dataDir or databaseUrl must say where the keys are kept.')
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  await makeFolder(dataDir)
   const lock = await lockDataFolder(dataDir)
   try {
     const db = await openDatabase({ kind: 'embedded', folder: join(dataDir, 'db') })

@@ -5,11 +5,12 @@
 // may remove a dead process's file at any time, and taking over needs no second lock. Containers number their processes separately,
 // so another container's process id says nothing here; that process's beacon tells whether it lives.
 
-import { mkdir, open, readFile, readdir, readlink, rm } from 'node:fs/promises'
+import { open, readFile, readdir, readlink, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { isCode } from '../error-code.ts'
+import { makeFolder } from '../make-folder.ts'
 import { isLit, lightBeacon } from './lock-beacon.ts'
 
 /** The lock on a data folder. `release` is idempotent. */
@@ -34,7 +35,7 @@ const TRIES = 6
 /** Takes the lock on `folder`, or rejects with DataFolderInUseError after about half a second. */
 export async function lockDataFolder(folder: string): Promise<DataLock> {
   const places = { locks: join(folder, 'lock'), beacons: join(folder, 'beacons') }
-  for (const place of Object.values(places)) await mkdir(place, { recursive: true, mode: 0o700 })
+  for (const place of Object.values(places)) await makeFolder(place)
   const own = await nameOf(process.pid)
   const path = join(places.locks, own.name)
   const beacon = own.space === undefined ? undefined : await lightBeacon(places.beacons, own.name)

@@ -3,7 +3,9 @@
 // The embedded database must never meet a full disk. Measured with PGlite 0.5: when its log cannot grow, it falls into a loop that
 // blocks the whole process and that neither a signal nor freed space ends. On a full disk it does not start.
 
-import { mkdir, statfs } from 'node:fs/promises'
+import { statfs } from 'node:fs/promises'
+
+import { makeFolder } from '../make-folder.ts'
 
 const MIB = 1024 ** 2
 
@@ -73,7 +75,7 @@ export function roomToStart(isNew: boolean, keepFreeBytes: number): number {
 
 /** Rejects with DiskFullError when the disk of `folder` has fewer bytes free than `needed`. */
 export async function checkRoomToStart(folder: string, needed: number): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await makeFolder(folder)
   const free = await freeBytes(folder)
   if (free >= needed) return
   throw new DiskFullError(

@@ -2,9 +2,11 @@
 // database knows what each blob is for; blobs it does not know are swept at the start.
 
 import { createHash, randomUUID } from 'node:crypto'
-import { access, constants, mkdir, open, opendir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
+import { access, constants, open, opendir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+
+import { makeFolder } from '../make-folder.ts'
 
 export interface ReceivedBlob {
   readonly blob: string
@@ -37,8 +39,8 @@ export interface ObjectStore {
 export async function createObjectStore(folder: string): Promise<ObjectStore> {
   const incoming = join(folder, 'incoming')
   const stored = join(folder, 'stored')
-  await mkdir(incoming, { recursive: true, mode: 0o700 })
-  await mkdir(stored, { recursive: true, mode: 0o700 })
+  await makeFolder(incoming)
+  await makeFolder(stored)
   return {
     checkReachable: () => access(incoming, constants.W_OK | constants.X_OK),
     async receive(body, lengthBytes, onBytes) {
