@@ -164,7 +164,7 @@ function without(ids: readonly (string | number)[], gone: string | number): read
 }
 
 /** A found record that does not fit the plan is damage of the journal, not a mistake of the program that reads it. */
-function advanceFound(folded: FoldedJournal, record: JournalRecord): void {
+export function advanceFound(folded: FoldedJournal, record: JournalRecord): void {
   if (!isSound(record)) throw damagedBy(record)
   try {
     advanceFold(folded, record)
