@@ -45,6 +45,13 @@ export function checkReport({ watch, farEnd, night, disk, trouble, note }: World
   })
   if (folded.leftSessionIds.length > 0 && report.status === 'confirmed' && trouble.isCalm())
     watch.violate('a reachable service was not told of a session that nobody uses')
+  const answeredFor = new Set([...folded.ledger.files.map((file) => file.sessionId), ...folded.leftSessionIds])
+  // Nobody is told of a session whose create arrived twice.
+  const isAllTold =
+    !folded.hasPossibleOrphan && (night.serviceFaultShare === 0 || !night.serviceFaults.includes('twice'))
+  if (night.flow === 'video' && report.status !== 'closed' && isAllTold)
+    for (const sessionId of farEnd.openSessionIds())
+      if (!answeredFor.has(sessionId)) watch.violate('a session that holds no file is neither ended nor remembered')
   for (const { sessionId } of folded.ledger.files)
     if (!watch.host.isCancelAsked && farEnd.isCancelled(sessionId ?? ''))
       watch.violate('a session was ended that holds a file')

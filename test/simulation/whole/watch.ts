@@ -175,6 +175,8 @@ export function createWatch(
       if (sent.target !== undefined && inFlight.get(keyOf(sent)) === sent) inFlight.delete(keyOf(sent))
     },
     refused(sent, retryAfterMs) {
+      // Every renewal and the end tell the service anew of sessions that were left: each is a call of its own.
+      if (sent.method === 'DELETE') return
       if (retryAfterMs <= LONGEST_RETRY_AFTER_MS) refusals.set(askedBy(sent), nowMs() + retryAfterMs)
     },
     goesOn: () => refusals.clear(),
