@@ -11,7 +11,7 @@ import { sleep } from '../core/time/sleep.ts'
 import type { PollResult } from '../machines/analysis-data.ts'
 
 export interface PollingOptions {
-  /** How long to wait at most, ms: an integer of 0 or more. Default 5 h. */
+  /** How long to wait at most, ms: an integer of 0 or more, whatever the time of day is set to meanwhile. Default 5 h. */
   readonly deadlineMs?: number
   /** Waits between questions, ms, each an integer of 0 or more; the last one repeats. At least one. Default: 1 minute, 2 minutes, then every 5 minutes. */
   readonly pollDelaysMs?: readonly number[]
@@ -85,8 +85,8 @@ export async function pollAnalysis(
   onStatus: (serviceStatus: string) => void,
 ): Promise<PollResult> {
   const { deadlineMs, pollDelaysMs } = { ...DEFAULT_POLLING, ...given(options) }
-  const endsAtMs = clock.wallNow() + deadlineMs
-  const leftMs = (): number => endsAtMs - clock.wallNow()
+  const endsAtMs = clock.monotonicNow() + deadlineMs
+  const leftMs = (): number => endsAtMs - clock.monotonicNow()
   let serviceStatus: string | undefined
   let failure: unknown
   let hasAnswered = false
@@ -121,8 +121,7 @@ async function ask(
   leftMs: number,
   signal: AbortSignal,
 ): Promise<RequestedAnalysis | undefined> {
-  const limitMs = leftMs > LAST_QUESTION_MS ? leftMs : LAST_QUESTION_MS
-  const question = createDeadline(clock, limitMs, new Error('The time is up.'), signal)
+  const question = createDeadline(clock, Math.max(leftMs, LAST_QUESTION_MS), new Error('The time is up.'), signal)
   try {
     return await get(question.signal)
   } catch (error) {

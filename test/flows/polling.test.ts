@@ -70,6 +70,38 @@ it.each([
   expect(outcome).toEqual({ verdict: 'deadline' })
 })
 
+it.each([
+  ['forward, as where it was wrong since the machine was started', 366 * 86_400_000],
+  ['back by an hour', -3_600_000],
+])('waits as long as it was told, though the clock is set %s', async (_what, byMs) => {
+  const clock = createSimulatedClock()
+  const get = () => Promise.resolve({ status: 'requested' })
+  let outcome: unknown
+  void pollAnalysis(clock, get, {}, new AbortController().signal, () => undefined).then((ended) => (outcome = ended))
+
+  await clock.advance(90_000)
+  clock.shiftWall(byMs)
+  await clock.advance(5 * 3_600_000 - 90_001)
+  expect(outcome).toBeUndefined()
+  await clock.advance(1)
+
+  expect(outcome).toEqual({ serviceStatus: 'requested', verdict: 'deadline' })
+})
+
+it('asks once more when the machine slept past the deadline: the service did not', async () => {
+  const clock = createSimulatedClock()
+  let isDone = false
+  const get = () => Promise.resolve({ status: isDone ? 'done' : 'requested' })
+  const polling = pollAnalysis(clock, get, {}, new AbortController().signal, () => undefined)
+
+  await clock.advance(90_000)
+  isDone = true
+  clock.suspend(8 * 3_600_000)
+  await clock.advance(0)
+
+  expect(await polling).toEqual({ serviceStatus: 'done', verdict: 'completed' })
+})
+
 it('ends its question when it is stopped', async () => {
   const stopping = new AbortController()
   let heard: unknown

@@ -140,8 +140,8 @@ it('asks for a few more sessions when the storage says of young addresses that t
   expect(sessions()).toBe(6)
 })
 
-it('asks for no other session for a file that fails while the first one is being made', async () => {
-  const { record, findDead, sessions } = await refused()
+it('asks for no other session for a file that fails while the first one is being made, and ends that one', async () => {
+  const { record, findDead, left, sessions } = await refused()
 
   const renewal = findDead()
   const error = { code: 'ERR_UPLOAD_SOURCE_CHANGED', message: 'a.mp4 has changed.' } as const
@@ -149,6 +149,8 @@ it('asks for no other session for a file that fails while the first one is being
 
   expect(await renewal).toBe(false)
   expect(sessions()).toBe(2)
+  // What is left is ended when all is over. The file stays where a resume takes it up again.
+  expect([record.sessionId(), left()]).toEqual(['s1', ['s2']])
 })
 
 it('tells the service of a session that is left empty, and goes on doing so until it is told', async () => {

@@ -93,10 +93,12 @@ export function advanceFold(folded: FoldedJournal, record: JournalRecord): void 
       break
     case 'session.replaced': {
       state.isReplacing = false
-      state.sessionId = record.sessionId
       state.hasPossibleOrphan ||= record.hasPossibleOrphan ?? false
-      const used = new Set([record.sessionId, ...state.ledger.files.map((file) => file.sessionId)])
-      state.leftSessionIds = before.filter((sessionId) => !used.has(sessionId))
+      const used = state.ledger.files.map((file) => file.sessionId)
+      // If all files that it was made for have failed meanwhile, nobody will use it.
+      if (used.includes(record.sessionId)) state.sessionId = record.sessionId
+      used.push(state.sessionId)
+      state.leftSessionIds = [...before, record.sessionId].filter((sessionId) => !used.includes(sessionId))
       break
     }
     case 'session.left':
@@ -164,7 +166,7 @@ function without(ids: readonly (string | number)[], gone: string | number): read
 }
 
 /** A found record that does not fit the plan is damage of the journal, not a mistake of the program that reads it. */
-function advanceFound(folded: FoldedJournal, record: JournalRecord): void {
+export function advanceFound(folded: FoldedJournal, record: JournalRecord): void {
   if (!isSound(record)) throw damagedBy(record)
   try {
     advanceFold(folded, record)

@@ -8,10 +8,14 @@
 // on the disk when this one was written. It tells damage from a crash. A broken line that a later line calls kept was on the
 // disk once, so it is damage. One that no line calls kept was still on its way when the machine stopped (a disk may keep
 // later bytes and lose earlier ones), so it begins the torn tail, to which all that follows belongs.
+//
+// A record that holds all files of a session may take several lines; see kept-pieces.
 
-import { crc32c } from './crc32c.ts'
+import { crc32c, crc32cInSteps } from './crc32c.ts'
 import type { JournalRecord } from './journal.ts'
+import { addRecord } from './kept-pieces.ts'
 import { damaged, parseJson, recordFromText, unknownVersion } from './record-text.ts'
+import { atOnce, type Steps } from './steps.ts'
 
 /** Version of the line format; the records have their own in `session.begun`. */
 const FORMAT_VERSION = 1
@@ -45,18 +49,29 @@ export function encodeHeader(header: JournalHeader): Uint8Array {
 
 /** Encodes texts as lines: those of `recordText`, or KEPT_MARK. The first gets `firstNumber`; each says that `keptCount` are kept. */
 export function encodeLines(texts: readonly string[], firstNumber: number, keptCount: number): Uint8Array {
-  const lines = texts.map((text, index) => {
-    const body = utf8(`${firstNumber + index} ${keptCount} ${text}\n`)
-    return { checksum: utf8(`${crc32c(body.subarray(0, -1))} `), body }
-  })
-  const all = new Uint8Array(lines.reduce((length, { checksum, body }) => length + checksum.length + body.length, 0))
+  const lines = atOnce(encodingLines(texts, firstNumber, keptCount))
+  const all = new Uint8Array(lengthOf(lines))
   let at = 0
-  for (const { checksum, body } of lines) {
-    all.set(checksum, at)
-    all.set(body, at + checksum.length)
-    at += checksum.length + body.length
+  for (const line of lines) {
+    all.set(line, at)
+    at += line.length
   }
   return all
+}
+
+/** `encodeLines` in steps. The bytes of the lines are those of the pieces, one after the other. */
+export function* encodingLines(
+  texts: readonly string[],
+  firstNumber: number,
+  keptCount: number,
+): Steps<readonly Uint8Array[]> {
+  const pieces: Uint8Array[] = []
+  for (const [index, text] of texts.entries()) {
+    if (index > 0) yield
+    const body = utf8(`${firstNumber + index} ${keptCount} ${text}\n`)
+    pieces.push(utf8(`${yield* crc32cInSteps(body.subarray(0, -1))} `), body)
+  }
+  return pieces
 }
 
 /** Reads only the header, from the first bytes of a journal; undefined when they end before it does. */
@@ -80,6 +95,11 @@ export function decodeHeader(bytes: Uint8Array, name: string): { header: Journal
  * version that this program does not read; nothing else, whatever the bytes are.
  */
 export function decodeJournal(bytes: Uint8Array, name: string): DecodedJournal {
+  return atOnce(decodingJournal(bytes, name))
+}
+
+/** `decodeJournal` in steps, several for a long line. */
+export function* decodingJournal(bytes: Uint8Array, name: string): Steps<DecodedJournal> {
   const head = decodeHeader(bytes, name)
   if (head === undefined) return { header: undefined, records: [], lineCount: 0, isKept: true, soundBytes: 0 }
   const records: JournalRecord[] = []
@@ -87,25 +107,29 @@ export function decodeJournal(bytes: Uint8Array, name: string): DecodedJournal {
   let isKept = true
   let soundBytes = head.end
   for (;;) {
+    yield
     const end = bytes.indexOf(NEWLINE, soundBytes)
-    const line = end === -1 ? undefined : readLine(bytes.subarray(soundBytes, end))
+    const line = end === -1 ? undefined : yield* readLine(bytes.subarray(soundBytes, end))
     if (line?.number !== lineCount + 1) break
-    if (line.text !== KEPT_MARK) records.push(recordFromText(line.text, name, line.number + 1))
+    yield
+    if (line.text !== KEPT_MARK) addRecord(records, recordFromText(line.text, name, line.number + 1))
     lineCount = line.number
     isKept = line.text === KEPT_MARK && line.keptCount === lineCount - 1
     soundBytes = end + 1
   }
-  if (highestKept(bytes, soundBytes) > lineCount) throw damaged(name, lineCount + 2)
+  if ((yield* highestKept(bytes, soundBytes)) > lineCount) throw damaged(name, lineCount + 2)
   return { header: head.header, records, lineCount, isKept, soundBytes }
 }
 
 /** The highest number of kept lines that a whole line in the tail states. */
-function highestKept(bytes: Uint8Array, start: number): number {
+function* highestKept(bytes: Uint8Array, start: number): Steps<number> {
   let highest = 0
   for (let at = start; ;) {
     const end = bytes.indexOf(NEWLINE, at)
     if (end === -1) return highest
-    highest = Math.max(highest, readLine(bytes.subarray(at, end))?.keptCount ?? 0)
+    const line = yield* readLine(bytes.subarray(at, end))
+    highest = Math.max(highest, line?.keptCount ?? 0)
+    yield
     at = end + 1
   }
 }
@@ -116,9 +140,9 @@ interface Line {
   readonly text: string
 }
 
-function readLine(bytes: Uint8Array): Line | undefined {
+function* readLine(bytes: Uint8Array): Steps<Line | undefined> {
   const body = bytes.subarray(9)
-  if (bytes.length < 9 || latin1(bytes.subarray(0, 9)) !== `${crc32c(body)} `) return undefined
+  if (bytes.length < 9 || latin1(bytes.subarray(0, 9)) !== `${yield* crc32cInSteps(body)} `) return undefined
   const match = /^(\d{1,15}) (\d{1,15}) (.*)$/s.exec(decodeUtf8(body) ?? '')
   if (match === null) return undefined
   return { number: Number(match[1]), keptCount: Number(match[2]), text: match[3] ?? '' }
@@ -127,6 +151,11 @@ function readLine(bytes: Uint8Array): Line | undefined {
 function isHeader(value: unknown): value is JournalHeader {
   if (typeof value !== 'object' || value === null || !('key' in value) || !('begunUs' in value)) return false
   return typeof value.key === 'string' && typeof value.begunUs === 'number'
+}
+
+/** How long these are together. */
+export function lengthOf(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((sum, piece) => sum + piece.length, 0)
 }
 
 // ---- Bytes and text ----------------------------------------------------------------------------------------------

@@ -111,3 +111,6 @@ export type JournalRecord = { readonly at: number } & (
   | { readonly type: 'session.cancelled'; readonly isServiceTold: boolean }
   | { readonly type: 'session.settled'; readonly status: FinalStatus }
 )
+
+/** What a shortened history keeps of all files. */
+export type KeptRecord = Extract<JournalRecord, { readonly type: 'session.kept' }>

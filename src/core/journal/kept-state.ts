@@ -10,12 +10,15 @@ const DERIVED =
 
 /** The fields that are kept of a session, a file or a part. */
 export function keptOf<T extends object>(state: T): T {
-  return Object.fromEntries(Object.entries(state).filter(([name]) => !DERIVED.includes(name))) as T
+  return Object.fromEntries(keptNames(state).map((name) => [name, state[name]])) as T
+}
+
+function keptNames<T extends object>(state: T): (keyof T)[] {
+  return Object.keys(state).filter((name) => !DERIVED.includes(name)) as (keyof T)[]
 }
 
 export function keptFileOf(file: LedgerFile): KeptFile {
-  const parts = file.parts.map((part): KeptPart => keptOf(part))
-  return Object.assign(keptOf(file), { fileIndex: file.plan.fileIndex, parts })
+  return Object.assign(keptOf(file), { fileIndex: file.plan.fileIndex, parts: file.parts.map<KeptPart>(keptOf) })
 }
 
 /**
@@ -24,7 +27,7 @@ export function keptFileOf(file: LedgerFile): KeptFile {
  * rather than guesses.
  */
 export function restore<T extends object>(state: T, kept: Partial<T>): void {
-  for (const name of Object.keys(keptOf(state)) as (keyof T)[]) {
+  for (const name of keptNames(state)) {
     invariant(state[name] === undefined || typeof state[name] === typeof kept[name], 'a field of its kind')
     state[name] = kept[name] as T[keyof T]
   }

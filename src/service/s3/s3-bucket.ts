@@ -50,6 +50,8 @@ export interface Bucket {
 }
 
 const TIMES = { connectionTimeout: 5_000, socketTimeout: 120_000 } as const
+/** https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html */
+const MAX_PARTS = 10_000
 const REFUSED: Readonly<Record<string, Completion>> = {
   NoSuchUpload: 'no-upload',
   // Ceph's answer for an upload that is just being aborted.
@@ -81,7 +83,7 @@ export function openBucket({ bucket: Bucket, endpoint, region, pathStyle, keys }
     async listParts(Key, UploadId) {
       const parts: StoredPart[] = []
       let marker: string | undefined
-      do {
+      for (;;) {
         const at = { Bucket, Key, UploadId, PartNumberMarker: marker }
         const page = await knownOr('unknown' as const, () =>
           absentOr('list the parts', () => client.send(new ListPartsCommand(at))),
@@ -89,9 +91,12 @@ export function openBucket({ bucket: Bucket, endpoint, region, pathStyle, keys }
         if (page === undefined || page === 'unknown') return page
         for (const { PartNumber = 0, ETag = '', Size = 0 } of page.Parts ?? [])
           parts.push({ partNumber: PartNumber, etag: bare(ETag), sizeBytes: Size })
-        marker = page.IsTruncated === true ? page.NextPartNumberMarker : undefined
-      } while (marker !== undefined)
-      return parts
+        if (page.IsTruncated !== true) return parts
+        const next = page.NextPartNumberMarker
+        // The marker must grow with every page and has a largest value, so the pages end.
+        if (!(Number(next) > Number(marker ?? 0) && Number(next) <= MAX_PARTS)) return unusable('list the parts')
+        marker = next
+      }
     },
     async complete(Key, UploadId, etags) {
       const Parts = etags.map((etag, index) => ({ PartNumber: index + 1, ETag: `"${etag}"` }))

@@ -75,6 +75,8 @@ describe('the fold of a journal', () => {
 
     expect(left(replaced('t', 0, 1))).toEqual(['s'])
     expect(left(replaced('t', 0))).toEqual([])
+    expect(left(replaced('t'))).toEqual(['t'])
+    expect(foldJournal([BEGUN, CREATED, replaced('t')]).sessionId).toBe('s')
     // A resume takes the failed file up again, where it is.
     expect(left(failed, replaced('t', 0, 1))).toEqual([])
     expect(left(replaced('t', 0), replaced('u', 0, 1)).toSorted()).toEqual(['s', 't'])

@@ -87,7 +87,13 @@ export function scheduledWorld(scheduler: fc.Scheduler): ScheduledWorld {
   }
   const network = createNetwork({
     ...{ night, farEnd, trouble, serverNow, life: of('the line'), log: () => undefined },
-    watch: { begin: () => undefined, end: () => undefined, confirmAsked: () => undefined, violate: watch.violate },
+    watch: {
+      begin: () => undefined,
+      end: () => undefined,
+      confirmAsked: () => undefined,
+      refused: () => undefined,
+      violate: watch.violate,
+    },
     later: (act) => void turn('a late arrival').then(act),
   })
   const uplink = createUplink(

@@ -8,7 +8,7 @@ import type { IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 
 import { startScriptedBucket, type ScriptedBucket } from '../../helpers/scripted-bucket.ts'
-import { failure } from '../../helpers/scripted-s3.ts'
+import { failure, xml } from '../../helpers/scripted-s3.ts'
 import { API_KEY, openCaptureSession, openVideoSession, put, register, startUnderTest } from '../service-under-test.ts'
 import type { Answer, ServiceUnderTest } from '../service-under-test.ts'
 
@@ -109,6 +109,26 @@ describe('a completion', () => {
     )
 
     expect(codeOf(await confirm())).toEqual([503, 'storage_unavailable', '1'])
+    bucket.script()
+    expect((await confirm()).status).toBe(200)
+  })
+
+  it.each([
+    ['the same marker again', '<NextPartNumberMarker>1</NextPartNumberMarker>'],
+    ['no marker', ''],
+    ['a marker that is no part number', '<NextPartNumberMarker>10001</NextPartNumberMarker>'],
+  ])('whose list of parts goes on with %s ends with an error, and the log says of what', async (_what, marker) => {
+    const { confirm } = await putBoth()
+    const page = xml(
+      'ListPartsResult',
+      `<IsTruncated>true</IsTruncated>${marker}<Part><PartNumber>1</PartNumber><ETag>"${ETAGS[0]!}"</ETag><Size>5242880</Size></Part>`,
+    )
+    bucket.script({ operation: 'list', nth: 'every', answer: page })
+    lines.length = 0
+
+    expect((await confirm()).status).toBe(500)
+    expect(bucket.count('list')).toBeLessThanOrEqual(2)
+    expect(lines.join('')).toContain('was of no use when asked to list the parts')
     bucket.script()
     expect((await confirm()).status).toBe(200)
   })

@@ -60,6 +60,8 @@ export interface FarEnd {
   isCancelled(sessionId: string | number): boolean
   hasConfirmed(sessionId: string): boolean
   sessionCount(): number
+  /** Sessions that nobody has cancelled. */
+  openSessionIds(): readonly string[]
   /** Makes the storage refuse all addresses given so far. */
   expire(): void
   /** Makes new addresses outlive everything. */
@@ -188,6 +190,7 @@ export function createFarEnd(night: Night, serverNow: () => number, violate: (wh
     isCancelled: (sessionId) => sessions.get(String(sessionId))?.isCancelled === true,
     hasConfirmed: (id) => [...(sessions.get(id)?.files.values() ?? [])].some((file) => file.isConfirmed),
     sessionCount: () => sessions.size,
+    openSessionIds: () => [...sessions.values()].flatMap(({ id, isCancelled }) => (isCancelled ? [] : [id])),
     expire() {
       for (const target of targets) target.deadlineMs = Math.min(target.deadlineMs, serverNow() - 1)
     },

@@ -1,10 +1,13 @@
 // The host of an upload: listens to it, and pauses, resumes, cancels or closes it at planned moments.
 
-import type { Upload } from '../../../src/flows/upload.ts'
+import { UploadFailedError, type Upload, type UploadReport } from '../../../src/flows/upload.ts'
 import type { Uplink } from '../../../src/index.ts'
 import type { Life } from './life.ts'
 import type { LifePlan } from './night.ts'
 import type { World } from './night-world.ts'
+
+/** All that a host can be told. */
+const EVENTS = ['state', 'progress', 'file', 'retry', 'waiting', 'session.replaced', 'shortfall', 'warning'] as const
 
 export function attend({ watch, note, disk }: World, life: Life, plan: LifePlan, uplink: Uplink, upload: Upload): void {
   upload.on('progress', (shown) => {
@@ -20,10 +23,22 @@ export function attend({ watch, note, disk }: World, life: Life, plan: LifePlan,
     watch.host.isPaused = state === 'paused'
     if (state === 'paused' && watch.inFlight() > 0) watch.violate('paused, and attempts are in flight')
   })
-  for (const event of ['file', 'retry', 'warning'] as const)
+  let hasEnded = false
+  for (const event of EVENTS)
     upload.on(event, (payload) => {
-      if (!life.isDead()) watch.shown(payload)
+      if (life.isDead()) return
+      watch.shown(payload)
+      if (hasEnded) watch.violate(`${event} is told after the end`)
     })
+  const ended = ({ status }: Pick<UploadReport, 'status'>): void => {
+    hasEnded = true
+    const { confirmedBytes, totalBytes } = upload.progress()
+    if (!life.isDead() && status === 'confirmed' && confirmedBytes !== totalBytes)
+      watch.violate('everything is confirmed, and the progress says less')
+  }
+  upload
+    .done()
+    .then(ended, (error: unknown) => ended(error instanceof UploadFailedError ? error.report : { status: 'failed' }))
   const act = (action: LifePlan['actions'][number]['action']): void => {
     note(() => `host: ${action} in ${upload.state}`)
     // Set here, because the next state is reported too late: a resume sends at once.
@@ -39,6 +54,7 @@ export function attend({ watch, note, disk }: World, life: Life, plan: LifePlan,
       })
       return
     }
+    if (action === 'resume') watch.goesOn()
     if (action !== 'cancel') {
       upload[action]()
       return

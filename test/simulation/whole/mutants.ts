@@ -14,6 +14,8 @@ export const MUTANTS: Readonly<Record<string, () => Mutant>> = {
   'skips the journal when a file was confirmed': () => ({ journal: skipping('file.confirmed') }),
   'skips the journal when an attempt was doubtful': () => ({ journal: skipping('part.doubtful') }),
   'skips the journal when addresses were replaced': () => ({ journal: skipping('session.replaced') }),
+  'forgets at a resume what has receipts': () => ({ journal: forgetting('part.received') }),
+  'retries before the time that a refusal names': () => ({ transport: hasty }),
   'retries with a stale address': () => ({ transport: stale() }),
   'confirms early': () => ({ transport: early }),
   'reuses a window too soon': () => ({ allocate: sharing }),
@@ -37,6 +39,31 @@ function skipping(type: JournalRecord['type'], from = 1): (journal: Journal) => 
       }
     },
   })
+}
+
+/** Records of the type are kept, but a later life does not find them. */
+function forgetting(type: JournalRecord['type']): (journal: Journal) => Journal {
+  return (journal) => ({
+    ...journal,
+    async open(key) {
+      const session = await journal.open(key)
+      return { ...session, records: session.records.filter((record) => record.type !== type) }
+    },
+  })
+}
+
+/** Does not see how long it is asked to wait. */
+function hasty(transport: Transport): Transport {
+  return {
+    ...transport,
+    async send(request) {
+      const { headers, ...reply } = await transport.send(request)
+      return {
+        ...reply,
+        headers: Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'retry-after')),
+      }
+    },
+  }
 }
 
 function rewriting(rewrite: (request: TransportRequest) => TransportRequest): (transport: Transport) => Transport {

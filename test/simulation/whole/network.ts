@@ -13,7 +13,7 @@ export interface NetworkOptions {
   readonly night: Night
   readonly life: Life
   readonly farEnd: FarEnd
-  readonly watch: Pick<Watch, 'begin' | 'end' | 'violate' | 'confirmAsked'>
+  readonly watch: Pick<Watch, 'begin' | 'end' | 'refused' | 'violate' | 'confirmAsked'>
   readonly trouble: Trouble
   readonly log: (line: () => string) => void
   /** The far ends' wall clock, ms since 1970. */
@@ -119,6 +119,8 @@ export function createNetwork(options: NetworkOptions): Transport {
     }
     if (fault === 'silentAnswer') await silence(attempt)
     const refusal = fault === undefined ? undefined : REFUSALS[fault]
+    const retryAfter = refusal?.headers?.['retry-after']
+    if (retryAfter !== undefined) watch.refused(attempt, Number(retryAfter) * 1_000)
     if (refusal !== undefined) return refusal
     const answer = deliver(attempt, body, fault === 'lostReply')
     if (fault === 'lostReply') throw broken(attempt, 'answer')
@@ -140,6 +142,7 @@ export function createNetwork(options: NetworkOptions): Transport {
       end: { reason: undefined, leave: undefined },
       body: undefined,
       taken: undefined,
+      callText: target === undefined ? decoder.decode(bytesOf(request)) : '',
       fields: target === undefined ? fieldsOf(bytesOf(request)) : NO_FIELDS,
       hasArrived: false,
       isDamaged: false,

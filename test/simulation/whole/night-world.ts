@@ -55,8 +55,13 @@ export function createWorld(
   const farEnd: FarEnd = createFarEnd(night, serverNow, watch.violate)
   const trouble = createTrouble(night, dice.apart(), clock.monotonicNow)
   const files = night.files.map((file): FileState => ({ file, isChanged: false }))
-  const { change, wallJump } = night
+  const { change, denial, wallJump } = night
   if (change !== undefined) clock.setTimeout(() => (files[change.fileIndex]!.isChanged = true), change.atMs)
+  if (denial !== undefined) {
+    const file = files[denial.fileIndex]!
+    clock.setTimeout(() => (file.isDenied = true), denial.fromMs)
+    if (denial.toMs < Infinity) clock.setTimeout(() => (file.isDenied = false), denial.toMs)
+  }
   if (wallJump !== undefined) clock.setTimeout(() => clock.shiftWall(wallJump.byMs), wallJump.atMs)
   const disk = createDisk({ dice: dice.apart(), syncMs: night.syncMs, onSettled: watch.onSettled })
   return { night, dice, clock, farEnd, disk, watch, trouble, files, log, lives: [], mutant, note, serverNow }

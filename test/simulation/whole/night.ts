@@ -104,6 +104,8 @@ export interface Night {
   readonly suspends: readonly { readonly atMs: number; readonly forMs: number }[]
   readonly wallJump: { readonly atMs: number; readonly byMs: number } | undefined
   readonly change: { readonly atMs: number; readonly fileIndex: number } | undefined
+  /** A span in which a file cannot be read; its end may be never. */
+  readonly denial: (Span & { readonly fileIndex: number }) | undefined
   /** Followed by a last life in which nothing goes wrong. */
   readonly troubledLives: readonly LifePlan[]
 }
@@ -126,7 +128,7 @@ export function drawNight(dice: Dice): Night {
   const isServiceFaulty = !isQuiet && chance(0.35)
   const files = drawFiles(dice, flow, partSizeBytes)
   const isBrief = !isQuiet && chance(0.15)
-  return {
+  const night: Night = {
     flow,
     ...{ files, partSizeBytes, isOpaque, verify },
     batchSize: between(1, 6),
@@ -151,7 +153,36 @@ export function drawNight(dice: Dice): Night {
     suspends: isQuiet || chance(0.9) ? [] : [{ atMs: between(1, 4_000), forMs: between(6_000, 3_600_000) }],
     wallJump: isQuiet || chance(0.95) ? undefined : { atMs: between(1, 3_000), byMs: between(-90_000, 90_000) },
     change: isQuiet || chance(0.96) ? undefined : { atMs: between(1, 1_500), fileIndex: between(0, files.length - 1) },
+    denial: undefined,
     troubledLives: isQuiet ? [] : drawLives(dice),
+  }
+  return !isQuiet && chance(0.12) ? { ...night, ...drawHardship(dice, night) } : night
+}
+
+/** What seldom comes together by chance: addresses that die during outages, files that change meanwhile, and wrong clocks. */
+function drawHardship({ between, chance, pick }: Dice, { files, answerMs, lineMs }: Night): Partial<Night> {
+  const addressLifeMs = between(4_000, 60_000)
+  /** Early in most nights, because many are over after some seconds. */
+  const moment = (): number => between(1, pick([500, 3_000, 15_000, 60_000]))
+  const fileIndex = (): number => between(0, files.length - 1)
+  const drawLongOutage = (): Outage => {
+    const fromMs = moment()
+    const toMs = fromMs + between(addressLifeMs, 5 * addressLifeMs)
+    return { host: pick(['service', 'storage', 'storage']), fault: pick(['connect', 'throttle']), fromMs, toMs }
+  }
+  const drawDenial = (): Night['denial'] => {
+    const fromMs = moment()
+    return { fromMs, toMs: chance(0.3) ? Infinity : fromMs + between(1, 120_000), fileIndex: fileIndex() }
+  }
+  return {
+    addressLifeMs,
+    outages: Array.from({ length: between(0, 2) }, drawLongOutage),
+    lineMs: chance(0.5) ? between(60, 1_500) : lineMs,
+    answerMs: chance(0.5) ? between(500, 4_000) : answerMs,
+    suspends: chance(0.3) ? [{ atMs: moment(), forMs: between(6_000, 3_600_000) }] : [],
+    wallJump: chance(0.5) ? { atMs: moment(), byMs: between(-3_600_000, 3_600_000) } : undefined,
+    change: chance(0.4) ? { atMs: moment(), fileIndex: fileIndex() } : undefined,
+    denial: chance(0.4) ? drawDenial() : undefined,
   }
 }
 

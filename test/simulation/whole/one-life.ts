@@ -2,6 +2,8 @@
 
 import { wholeBodies } from '../../../src/core/attempt/whole-body.ts'
 import { foldJournal } from '../../../src/core/journal/fold-journal.ts'
+import type { JournalRecord } from '../../../src/core/journal/journal.ts'
+import type { Ledger } from '../../../src/core/journal/ledger.ts'
 import { UploadFailedError, type Upload, type UploadReport } from '../../../src/flows/upload.ts'
 import { createUplink, type Uplink, type UplinkPorts } from '../../../src/index.ts'
 import { digestHasher } from './digest.ts'
@@ -30,7 +32,7 @@ export async function oneLife(world: World, plan: LifePlan, key: string | undefi
   const { clock, watch, disk, night, note } = world
   const life = createLife(world.lives.length + 1, clock, plan.diesAtCall)
   world.lives.push(life)
-  watch.beginLife()
+  watch.beginLife(key === undefined ? undefined : foundOf(disk.records(key)))
   note(() => `life ${String(life.number)} begins${key === undefined ? '' : ` with ${key}`}`)
   const handles: Handles = { openCount: 0 }
   const memory = createMemory()
@@ -62,6 +64,10 @@ export async function oneLife(world: World, plan: LifePlan, key: string | undefi
   checkEnd(world, life, handles, uplink, report)
   checkReport(world, report)
   return { key: newKey, report, isOver: isOver(world, report) }
+}
+
+function foundOf(records: readonly JournalRecord[]): Ledger | undefined {
+  return records.length === 0 ? undefined : foldJournal(records).ledger
 }
 
 function portsOf(

@@ -9,6 +9,8 @@ import type { NightFile } from './night.ts'
 export interface FileState {
   readonly file: NightFile
   isChanged: boolean
+  /** It cannot be read now. */
+  isDenied?: boolean
 }
 
 export interface Handles {
@@ -19,15 +21,18 @@ export function lifeSource(state: FileState, life: Life, readMs: number, handles
   const { name, bytes } = state.file
   const modifiedAtMs = (): number => (state.isChanged ? 2_000 : 1_000)
   const changed = (): UploadError => new UploadError('ERR_UPLOAD_SOURCE_CHANGED', `${name} has changed.`)
+  const denied = (): UploadError => new UploadError('ERR_UPLOAD_SOURCE_READ', `${name} cannot be read.`)
   return {
     name,
     location: `/night/${name}`,
     describe() {
       if (life.dies()) return never()
+      if (state.isDenied === true) return Promise.reject(denied())
       return Promise.resolve({ sizeBytes: bytes.byteLength, modifiedAtMs: modifiedAtMs() })
     },
     open(expected) {
       if (life.dies()) return never()
+      if (state.isDenied === true) return Promise.reject(denied())
       if (expected.modifiedAtMs !== modifiedAtMs()) return Promise.reject(changed())
       handles.openCount += 1
       let isOpen = true
@@ -36,6 +41,7 @@ export function lifeSource(state: FileState, life: Life, readMs: number, handles
           if (life.dies()) return never()
           await life.pass(readMs)
           if (!isOpen) throw new Error('A closed reader was read from.')
+          if (state.isDenied === true) throw denied()
           into.set(bytes.subarray(at, at + into.byteLength))
           // Another file under the same name has other bytes.
           if (state.isChanged) into.fill(0xee)

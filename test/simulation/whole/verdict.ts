@@ -1,9 +1,9 @@
 // What must be true when a life has ended: nothing is left open, and the report is true. Also decides whether anything is left to do.
 
-import { foldJournal, type FoldedJournal } from '../../../src/core/journal/fold-journal.ts'
+import { foldJournal } from '../../../src/core/journal/fold-journal.ts'
+import { makeReceipt, type DeliveredFile } from '../../../src/flows/receipt.ts'
 import type { FileReport, UploadReport } from '../../../src/flows/upload.ts'
 import type { Uplink } from '../../../src/index.ts'
-import type { Disk } from './disk.ts'
 import type { FarEnd } from './far-end.ts'
 import type { Life } from './life.ts'
 import { LONG_LIFE_MS, type Night } from './night.ts'
@@ -33,8 +33,11 @@ export function checkReport({ watch, farEnd, night, disk, trouble, note }: World
   const isAllConfirmed = report.files.length > 0 && report.files.every((file) => file.status === 'confirmed')
   if (report.status === 'confirmed' && !isAllConfirmed) watch.violate('confirmed as a whole, and not every file is')
   report.files.forEach((file, index) => checkFile(night, farEnd, watch, file, index))
-  const folded = foldedOf(disk, report.key)
-  if (folded === undefined) return
+  const records = disk.records(report.key)
+  if (records.length === 0) return
+  const folded = foldJournal(records)
+  const receipt = makeReceipt(records)
+  for (const file of receipt.files) checkReceipt(night, farEnd, watch, { sessionId: receipt.sessionId ?? '', ...file })
   folded.ledger.files.forEach((file, index) => {
     const told = report.files[index]!.status
     const kept = file.state === 'confirmed' || file.state === 'failed' ? file.state : 'unfinished'
@@ -42,6 +45,13 @@ export function checkReport({ watch, farEnd, night, disk, trouble, note }: World
   })
   if (folded.leftSessionIds.length > 0 && report.status === 'confirmed' && trouble.isCalm())
     watch.violate('a reachable service was not told of a session that nobody uses')
+  const answeredFor = new Set([...folded.ledger.files.map((file) => file.sessionId), ...folded.leftSessionIds])
+  // Nobody is told of a session whose create arrived twice.
+  const isAllTold =
+    !folded.hasPossibleOrphan && (night.serviceFaultShare === 0 || !night.serviceFaults.includes('twice'))
+  if (night.flow === 'video' && report.status !== 'closed' && isAllTold)
+    for (const sessionId of farEnd.openSessionIds())
+      if (!answeredFor.has(sessionId)) watch.violate('a session that holds no file is neither ended nor remembered')
   for (const { sessionId } of folded.ledger.files)
     if (!watch.host.isCancelAsked && farEnd.isCancelled(sessionId ?? ''))
       watch.violate('a session was ended that holds a file')
@@ -60,9 +70,14 @@ function checkFile(night: Night, farEnd: FarEnd, watch: Watch, file: FileReport,
     watch.violate(`${name} could be verified and was not`)
 }
 
-function foldedOf(disk: Disk, key: string): FoldedJournal | undefined {
-  const records = disk.records(key)
-  return records.length === 0 ? undefined : foldJournal(records)
+/** A capture needs no ETag, and a late repetition of it gives it another opaque one, and the same bytes. */
+function checkReceipt({ flow, isOpaque }: Night, farEnd: FarEnd, watch: Watch, file: DeliveredFile): void {
+  if (file.status !== 'confirmed' || (flow === 'capture' && isOpaque)) return
+  for (const { partNumber, etag } of file.parts) {
+    if (flow === 'capture' && etag === undefined) continue
+    if (farEnd.part(String(file.sessionId), file.name, partNumber)?.etag !== etag)
+      watch.violate(`the receipt of ${file.name} lists part ${String(partNumber)} with another ETag than the storage`)
+  }
 }
 
 /** Whether nothing is left to do. What a later life could finish is left to a later life. */
@@ -86,8 +101,14 @@ export function isOver({ night, watch, trouble, files, farEnd }: World, report: 
   }
   if (!trouble.isCalm()) return false
   const isExcused = (file: FileReport, index: number): boolean =>
-    file.status === 'confirmed' || (files[index]!.isChanged && file.error?.code === 'ERR_UPLOAD_SOURCE_CHANGED')
-  if (report.files.length > 0 && report.files.every(isExcused)) return true
+    file.status === 'confirmed' ||
+    (files[index]!.isChanged && file.error?.code === 'ERR_UPLOAD_SOURCE_CHANGED') ||
+    (night.denial?.fileIndex === index && file.error?.code === 'ERR_UPLOAD_SOURCE_READ')
+  const isDenied = files.some((file) => file.isDenied === true)
+  const isReadFailure = ({ error }: Pick<FileReport, 'error'>): boolean => error?.code === 'ERR_UPLOAD_SOURCE_READ'
+  // What can be read again by now is left to a later life. If it still cannot be, nobody can do more.
+  if (report.files.length > 0 && report.files.every(isExcused)) return isDenied || !report.files.some(isReadFailure)
+  if (report.files.length === 0 && night.denial !== undefined && isReadFailure(report)) return isDenied
   // The last addresses from the troubled lives were too short-lived for this line. New ones are not. An outage is no line.
   const isShortOfTime = ({ status, error }: FileReport): boolean =>
     status === 'confirmed' || (error?.code === 'ERR_UPLOAD_ADDRESS_EXPIRED' && !error.message.includes(' 0 B/s'))

@@ -2,6 +2,7 @@
 // end's truth and does not trust the client.
 
 import type { JournalRecord } from '../../../src/core/journal/journal.ts'
+import { isReceived, type Ledger } from '../../../src/core/journal/ledger.ts'
 import type { AddressedFile } from '../../../src/core/ports.ts'
 import type { UploadProgress } from '../../../src/flows/upload.ts'
 import { API_KEY, SIGNATURE, type FarEnd, type Target } from './far-end.ts'
@@ -15,6 +16,8 @@ export interface Sent {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
+  /** The text of a call of the service; empty for a part. */
+  readonly callText: string
 }
 
 /** What the checkers must know of the host's wishes. */
@@ -31,10 +34,14 @@ export interface Watch {
   readonly violations: string[]
   readonly host: HostView
   violate(what: string): void
-  /** A new process begins: nothing of the old one is in flight. */
-  beginLife(): void
+  /** A new process begins: nothing of the old one is in flight, and this is what it finds in its journal. */
+  beginLife(found?: Ledger): void
   begin(sent: Sent): void
   end(sent: Sent): void
+  /** A request was answered that it is not to be repeated within this time. */
+  refused(sent: Sent, retryAfterMs: number): void
+  /** The host asked to go on now, whatever was refused before. */
+  goesOn(): void
   /** A record is settled in the journal. */
   onSettled(key: string, record: JournalRecord): void
   confirmAsked(sessionId: unknown, fileId: unknown): void
@@ -47,6 +54,8 @@ export interface Watch {
 
 /** An attempt may have taken its address this long before a new one came, ms. */
 const ADDRESS_TAKEN_MS = 500
+/** The engine waits no longer than this because of one answer; it then takes the host for unavailable. */
+const LONGEST_RETRY_AFTER_MS = 300_000
 
 export function createWatch(
   night: Night,
@@ -65,6 +74,10 @@ export function createWatch(
   const generations = new Map<number, number>()
   const settledConfirms = new Set<number>()
   const cap = night.concurrency === 'auto' ? 64 : night.concurrency
+  /** Parts with a receipt that nothing has voided, as `keyOf` names them. */
+  const received = new Set<string>()
+  /** When a refused request may be repeated, by what it asks for. */
+  const refusals = new Map<string, number>()
   let isCreated = false
   let confirmedBytes = 0
 
@@ -72,7 +85,14 @@ export function createWatch(
     if (violations.length < 20) violations.push(what)
     log(() => `VIOLATION ${what}`)
   }
-  const keyOf = ({ target }: Sent): string => `${target?.fileName ?? ''}/${String(target?.partNumber)}`
+  const keyOfPart = (fileName: string, partNumber: number): string => `${fileName}/${String(partNumber)}`
+  const keyOf = ({ target }: Sent): string => keyOfPart(target?.fileName ?? '', target?.partNumber ?? 0)
+  const voidParts = (fileName: string, partNumbers: readonly number[]): void => {
+    for (const partNumber of partNumbers) received.delete(keyOfPart(fileName, partNumber))
+  }
+  const voidFile = (fileName: string): void => {
+    for (const key of received) if (key.startsWith(`${fileName}/`)) received.delete(key)
+  }
   const takeAddresses = (files: readonly AddressedFile[]): void => {
     for (const { fileIndex, addresses: list, serverFileId } of files) {
       addresses.set(night.files[fileIndex]!.name, { list, sinceMs: nowMs() })
@@ -82,6 +102,7 @@ export function createWatch(
   const beginPut = (sent: Sent, target: Target): void => {
     const key = keyOf(sent)
     if (inFlight.has(key)) violate(`two attempts of ${key} at once`)
+    if (received.has(key)) violate(`${key} is sent again, and its receipt is in the journal`)
     inFlight.set(key, sent)
     if (inFlight.size > cap) violate(`${String(inFlight.size)} parts in flight, and the cap is ${String(cap)}`)
     const known = addresses.get(target.fileName)
@@ -108,6 +129,7 @@ export function createWatch(
       const file = night.files[fileIndex]!
       // A receipt of an earlier session proves nothing, and no claim is based on it.
       if ((record.generation ?? 0) !== (generations.get(fileIndex) ?? 0)) return
+      received.add(keyOfPart(file.name, partNumber))
       if (receipt.isVerified && night.isOpaque) violate(`${key}: an ETag that is no digest was called verified`)
       if (
         receipt.isVerified &&
@@ -131,8 +153,12 @@ export function createWatch(
     violations,
     host,
     violate,
-    beginLife() {
+    beginLife(found) {
       inFlight.clear()
+      refusals.clear()
+      received.clear()
+      for (const { plan, parts } of found?.files ?? [])
+        for (const part of parts) if (isReceived(part)) received.add(keyOfPart(plan.name, part.partNumber))
       Object.assign(host, { isPaused: false, isCancelSettled: false, isCloseAsked: false, isCloseSettled: false })
       confirmedBytes = 0
     },
@@ -140,19 +166,31 @@ export function createWatch(
       if (host.isCancelSettled) violate(`${sent.method} ${sent.path} begins after the cancel has settled`)
       if (host.isCloseSettled) violate(`${sent.method} ${sent.path} begins after the close has settled`)
       if (host.isPaused) violate(`${sent.method} ${sent.path} begins while the upload is paused`)
+      const notBeforeMs = refusals.get(askedBy(sent)) ?? 0
+      if (nowMs() < notBeforeMs) violate(`${askedBy(sent)} is repeated before the time that its refusal named`)
       if (sent.target === undefined) beginCall(sent)
       else beginPut(sent, sent.target)
     },
     end(sent) {
       if (sent.target !== undefined && inFlight.get(keyOf(sent)) === sent) inFlight.delete(keyOf(sent))
     },
+    refused(sent, retryAfterMs) {
+      // Every renewal and the end tell the service anew of sessions that were left: each is a call of its own.
+      if (sent.method === 'DELETE') return
+      if (retryAfterMs <= LONGEST_RETRY_AFTER_MS) refusals.set(askedBy(sent), nowMs() + retryAfterMs)
+    },
+    goesOn: () => refusals.clear(),
     onSettled(key, record) {
       log(() => `journal ${JSON.stringify(record).slice(0, 160)}`)
       if (record.type === 'session.created') isCreated = true
       if (record.type === 'session.created' || record.type === 'session.replaced' || record.type === 'files.registered')
         takeAddresses(record.files ?? [])
       if (record.type === 'session.replaced')
-        for (const { fileIndex } of record.files) generations.set(fileIndex, (generations.get(fileIndex) ?? 0) + 1)
+        for (const { fileIndex } of record.files) {
+          generations.set(fileIndex, (generations.get(fileIndex) ?? 0) + 1)
+          voidFile(night.files[fileIndex]!.name)
+        }
+      if (record.type === 'parts.voided') voidParts(night.files[record.fileIndex]!.name, record.partNumbers)
       checkRecord(key, record)
     },
     confirmAsked(sessionId, fileId) {
@@ -177,6 +215,13 @@ export function createWatch(
       if (text.includes('ERR_UPLOAD_INTERNAL')) violate(`an internal error: ${text.slice(0, 400)}`)
     },
   }
+}
+
+/** What a request asks for: the same for each repetition, whatever the address is. In another session it is another request. */
+function askedBy({ method, path, target, callText }: Sent): string {
+  return target === undefined
+    ? `${method} ${path} ${callText}`
+    : `${target.sessionId}/${target.fileName}/${String(target.partNumber)}`
 }
 
 /** Whether addresses of this night can expire or be refused as expired. */

@@ -7,12 +7,16 @@ import { dirname } from 'node:path'
 import { errorCode } from '../file-problem.ts'
 import { writeFully } from '../positional-io.ts'
 
-/** Makes a new file (mode 0600) of `bytes` and brings it to the disk. If that fails, nothing of it is left. */
-export async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
+/** Makes a new file (mode 0600) of these pieces and brings it to the disk. If that fails, nothing of it is left. */
+export async function writeWhole(path: string, pieces: readonly Uint8Array[]): Promise<void> {
   try {
     const handle = await open(path, 'w', 0o600)
     try {
-      await writeFully(handle, bytes, 0)
+      let at = 0
+      for (const piece of pieces) {
+        await writeFully(handle, piece, at)
+        at += piece.length
+      }
       await handle.sync()
     } finally {
       await handle.close()

@@ -9,8 +9,9 @@ import { join } from 'node:path'
 
 import { UploadError } from '../../../core/errors.ts'
 import type { JournalRecord } from '../../../core/journal/journal.ts'
-import { decodeJournal, encodeLines, KEPT_MARK, type JournalHeader } from '../../../core/journal/journal-lines.ts'
+import { decodingJournal, encodeLines, KEPT_MARK, type JournalHeader } from '../../../core/journal/journal-lines.ts'
 import { errorCode } from '../file-problem.ts'
+import { inSlices } from '../in-slices.ts'
 import { writeFully } from '../positional-io.ts'
 import type { LineStore } from './group-commit.ts'
 import { explained } from './journal-problem.ts'
@@ -18,6 +19,7 @@ import {
   asideOf,
   compactAtBytes,
   COMPACT_AT_OPEN_BYTES,
+  encodeWhole,
   replace,
   shorten,
   sync,
@@ -39,7 +41,7 @@ export function journalPath(folder: string): string {
 /** The records in `folder` now, read without changing or locking anything; none if there is no journal. */
 export function readJournalFile(folder: string): Promise<readonly JournalRecord[]> {
   const path = journalPath(folder)
-  return explained(path, 'read', async () => decodeJournal(await bytesOf(path), path).records)
+  return explained(path, 'read', async () => (await inSlices(decodingJournal(await bytesOf(path), path))).records)
 }
 
 /**
@@ -55,7 +57,7 @@ export async function openJournalFile(
   const path = journalPath(folder)
   return explained(path, 'opened', async () => {
     const bytes = await bytesOf(path)
-    const { header, records, lineCount, isKept, soundBytes } = decodeJournal(bytes, path)
+    const { header, records, lineCount, isKept, soundBytes } = await inSlices(decodingJournal(bytes, path))
     if (header !== undefined && header.key !== key) throw otherKey(path, key, header.key)
     // Left by a process that died while writing it. It may contain addresses.
     await rm(asideOf(path), { force: true })
@@ -93,7 +95,7 @@ function journalFile(state: WrittenJournal, records: readonly JournalRecord[]): 
 
 async function write(state: WrittenJournal, texts: readonly string[]): Promise<void> {
   const { handle } = state
-  if (handle === undefined) await replace(state, texts)
+  if (handle === undefined) await replace(state, await encodeWhole(state.header, texts))
   else await add(state, handle, texts)
   state.isMarked = false
 }

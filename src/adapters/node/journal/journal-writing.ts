@@ -10,11 +10,17 @@
 import { open, readFile, rename, rm, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-import { compactRecords } from '../../../core/journal/compact-journal.ts'
+import { compactTexts } from '../../../core/journal/compact-in-steps.ts'
 import type { UploadError } from '../../../core/errors.ts'
 import type { JournalRecord } from '../../../core/journal/journal.ts'
-import { decodeJournal, encodeHeader, encodeLines, type JournalHeader } from '../../../core/journal/journal-lines.ts'
-import { recordText } from '../../../core/journal/record-text.ts'
+import {
+  decodingJournal,
+  encodeHeader,
+  encodingLines,
+  lengthOf,
+  type JournalHeader,
+} from '../../../core/journal/journal-lines.ts'
+import { inSlices } from '../in-slices.ts'
 import { syncFolder, writeWhole } from './durable-file.ts'
 import { journalProblem } from './journal-problem.ts'
 
@@ -58,11 +64,9 @@ export async function sync(state: WrittenJournal): Promise<void> {
 }
 
 /** Puts a whole new file in place. If it rejects before the rename, everything is as it was. */
-export async function replace(state: WrittenJournal, texts: readonly string[]): Promise<void> {
+export async function replace(state: WrittenJournal, { pieces, ...end }: WholeJournal): Promise<void> {
   const { path } = state
-  // It becomes visible only when all of it is on the disk, so each line may say that all of them are kept.
-  const bytes = encodeWhole(state.header, texts)
-  await writeWhole(asideOf(path), bytes)
+  await writeWhole(asideOf(path), pieces)
   try {
     // Windows does not replace a file that is open.
     await state.handle?.close()
@@ -72,7 +76,7 @@ export async function replace(state: WrittenJournal, texts: readonly string[]): 
     if (state.handle !== undefined) await reopen(state)
     throw error
   }
-  state.end = state.kept = { lineCount: texts.length, bytes: bytes.length }
+  state.end = state.kept = end
   state.hasTail = false
   await reopen(state)
   await syncNames(state)
@@ -101,11 +105,11 @@ async function syncNames(state: WrittenJournal): Promise<void> {
 export async function shorten(state: WrittenJournal, known: readonly JournalRecord[] | undefined): Promise<void> {
   const { path, end } = state
   try {
-    const history = known ?? decodeJournal(await readFile(path), path).records
-    const shorter = compactRecords(history)
-    if (shorter.length < history.length) {
-      const texts = shorter.map(recordText)
-      if (encodeWhole(state.header, texts).length * 2 <= end.bytes) await replace(state, texts)
+    const history = known ?? (await inSlices(decodingJournal(await readFile(path), path))).records
+    const texts = await inSlices(compactTexts(history))
+    if (texts !== undefined) {
+      const whole = await encodeWhole(state.header, texts)
+      if (whole.bytes * 2 <= end.bytes) await replace(state, whole)
     }
   } catch {
     // If this left the file in doubt, `broken` says so to the next append.
@@ -118,8 +122,16 @@ export function compactAtBytes({ bytes }: LinePlace): number {
   return Math.max(COMPACT_LATER_BYTES, 2 * bytes)
 }
 
-function encodeWhole(header: JournalHeader, texts: readonly string[]): Uint8Array {
-  return Buffer.concat([encodeHeader(header), encodeLines(texts, 1, texts.length)])
+/** A whole journal, encoded. */
+export interface WholeJournal extends LinePlace {
+  readonly pieces: readonly Uint8Array[]
+}
+
+/** It becomes visible only when all of it is on the disk, so each line says that all of them are kept. */
+export async function encodeWhole(header: JournalHeader, texts: readonly string[]): Promise<WholeJournal> {
+  const lineCount = texts.length
+  const pieces = [encodeHeader(header), ...(await inSlices(encodingLines(texts, 1, lineCount)))]
+  return { lineCount, bytes: lengthOf(pieces), pieces }
 }
 
 /** Where a new file is written before it takes its place. */

@@ -36,7 +36,7 @@ export async function listSessions(root: string): Promise<readonly string[]> {
 export async function keepKey(place: string, key: string): Promise<void> {
   if (isNameWhole(folderOfKey(key)) || (await keptKey(place)) === key) return
   const path = keyPath(place)
-  await writeWhole(`${path}.new`, Buffer.from(JSON.stringify(key)))
+  await writeWhole(`${path}.new`, [Buffer.from(JSON.stringify(key))])
   await rename(`${path}.new`, path)
 }
 
