@@ -5,8 +5,9 @@ import fc from 'fast-check'
 import { inspect } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { bytesSource } from '../adapters/web/bytes-source.ts'
-import { isUploadError, TransportError } from '../core/errors.ts'
-import type { Protocol, Transport, TransportReply, TransportRequest, Unit } from '../core/ports.ts'
+import { isUploadError } from '../core/errors.ts'
+import type { Protocol, Transport, Unit } from '../core/ports.ts'
+import { faultyLine, type Fault } from './protocol/faulty-line.ts'
 import { bytesOfSeed, runProtocol, type ProtocolRunOptions } from './protocol-run.ts'
 
 /** A protocol with its far end. */
@@ -44,7 +45,7 @@ export function protocolContract(label: string, start: () => Promise<ProtocolSub
   async function begin(fault?: Fault) {
     const subject = await start()
     onTestFinished(() => subject.close())
-    const line = faultyLine(subject.transport, fault)
+    const line = faultyLine(subject.transport, fault, FILES.length)
     const transport = subject.over?.(line.transport) ?? line.transport
     const sources = FILES.map(([name, sizeBytes], seed) => bytesSource(name, bytesOfSeed(sizeBytes, seed)))
     const run = (options: Partial<ProtocolRunOptions> = {}) =>
@@ -231,41 +232,4 @@ export function protocolContract(label: string, start: () => Promise<ProtocolSub
       )
     })
   })
-}
-
-interface Fault {
-  readonly kind: 'busy' | 'lost' | 'answerLost'
-  /** Of the units, from the first on. */
-  readonly everyNth: number
-}
-
-/** Fails units on their way, at most as often as there are files, and keeps what was sent. */
-function faultyLine(inner: Transport, fault: Fault | undefined) {
-  const units: TransportRequest[] = []
-  let left = fault === undefined ? 0 : FILES.length
-  const failed = new WeakSet<TransportRequest>()
-  const lost = (phase: 'send' | 'answer', request: TransportRequest): TransportError => {
-    if (phase === 'answer') failed.add(request)
-    const ending = phase === 'answer' ? 'doubtful' : 'neverWhole'
-    return new TransportError('ERR_UPLOAD_NETWORK', 'The connection was lost.', { ending, phase })
-  }
-  const transport: Transport = {
-    async send(request) {
-      if (request.body === undefined || request.body.kind === 'bytes') return inner.send(request)
-      units.push(request)
-      if (fault === undefined || left === 0 || units.length % fault.everyNth !== 1) return inner.send(request)
-      left -= 1
-      if (fault.kind === 'busy') return busy()
-      if (fault.kind === 'lost') throw lost('send', request)
-      await inner.send(request)
-      throw lost('answer', request)
-    },
-    endingOf: (request) => (failed.has(request) ? 'doubtful' : inner.endingOf(request)),
-    close: () => inner.close(),
-  }
-  return { transport, units }
-}
-
-function busy(): TransportReply {
-  return { status: 503, headers: {}, body: new Uint8Array(), isBodyCut: false }
 }
