@@ -1,7 +1,7 @@
 // The package as it is published: packed, installed into an empty project, loaded by import and by require.
 
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build as bundle } from 'esbuild'
 import { publint } from 'publint'
@@ -82,6 +82,29 @@ describe('the packed package', () => {
     writeFileSync(join(project, 'shortest.ts'), example)
 
     expect(compile(project, 'shortest.ts', '--module', 'nodenext')).toEqual({ stdout: '', status: 0 })
+  })
+
+  it('has the types of the tag and its events for whoever only registers it, and JSX as docs/element.md tells it', () => {
+    const types = join(project, 'tag', 'node_modules', '@types')
+    mkdirSync(types, { recursive: true })
+    symlinkSync(join(root, 'node_modules', '@types', 'react'), join(types, 'react'))
+    const [, told = ''] =
+      /```ts\n(\/\/ mocap-uploader\.d\.ts\n.*?)```/s.exec(readFileSync(join(root, 'docs/element.md'), 'utf8')) ?? []
+    writeFileSync(join(project, 'tag', 'mocap-uploader.d.ts'), told)
+    writeFileSync(
+      join(project, 'tag', 'tag.tsx'),
+      `/// <reference path="./mocap-uploader.d.ts" />
+      import 'mocap-uplink/element/define'
+      const uploader = document.querySelector('mocap-uploader')
+      if (uploader) uploader.credentials = { apiKey: 'k' }
+      uploader?.addEventListener('mocap-upload-done', ({ detail }) => void detail.files.length)
+      document.addEventListener('mocap-upload-error', ({ detail }) => void (detail.error.code === 'ERR_UPLOAD_NETWORK'))
+      const own = { input: { playerId: 'p-17' }, texts: { pause: 'Anhalten' } }
+      export const Tag = () => <mocap-uploader flow="video" movement-type="1" ref={(it) => void it?.phase} {...own} />`,
+    )
+    const options = ['--module', 'esnext', '--moduleResolution', 'bundler', '--jsx', 'react-jsx', '--lib', 'es2023,dom']
+
+    expect(compile(project, 'tag/tag.tsx', ...options)).toEqual({ stdout: '', status: 0 })
   })
 
   it('has a file for every export and every export type', () => {
