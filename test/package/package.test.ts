@@ -123,6 +123,18 @@ describe('the packed package', () => {
     expect(missing).toEqual([])
   })
 
+  it('has the pages to which its README and its types send the reader', () => {
+    const installed = join(project, 'node_modules', 'mocap-uplink')
+    const types = readdirSync(join(installed, 'dist')).filter((name) => name.endsWith('.d.ts'))
+    const texts = ['README.md', ...types.map((name) => join('dist', name))].map((path) =>
+      readFileSync(join(installed, path), 'utf8'),
+    )
+    const pages = new Set(texts.flatMap((text) => text.match(/docs\/[\w-]+\.md/g) ?? []))
+
+    expect([...pages]).toContain('docs/errors.md')
+    expect([...pages].filter((page) => !existsSync(join(installed, page)))).toEqual([])
+  })
+
   it('carries no script that nothing asks for', () => {
     const folder = join(project, 'node_modules', 'mocap-uplink', 'dist')
     const scripts = readdirSync(folder).filter((name) => /\.c?js$/.test(name))
