@@ -9,9 +9,9 @@ export type { WorkerHashers } from './adapters/browser/worker-hasher.ts'
 export interface StartHashersOptions {
   /**
    * Where `mocap-uplink/browser-hash-worker` is served, on the page's own origin. Default: beside this module, where
-   * bundlers that know `new Worker(new URL(…))` put it.
+   * bundlers that know `new Worker(new URL(…))` put it. A page with Trusted Types must give a TrustedScriptURL.
    */
-  readonly workerUrl?: string | URL
+  readonly workerUrl?: string | URL | { toJSON(): string }
   /**
    * Called once with the reason if there are no hashers, in which case nothing will be verified. Default:
    * `reportError`, as if nobody had caught the error.
@@ -30,7 +30,7 @@ export async function startHashers(options: StartHashersOptions = {}): Promise<P
     return await createWorkerHashers(() =>
       workerUrl === undefined
         ? new Worker(new URL('./browser-hash-worker.js', import.meta.url), { type: 'module' })
-        : new Worker(workerUrl, { type: 'module' }),
+        : new Worker(workerUrl as string, { type: 'module' }),
     )
   } catch (error) {
     const words = isUploadError(error) ? error.message : String(error)

@@ -24,7 +24,8 @@ export { sharingHosts } from './adapters/browser/host-slots.ts'
 export { tellingHiddenAnswers } from './adapters/browser/hidden-answers.ts'
 export { indexedDbJournal, type IndexedDbJournalOptions } from './adapters/browser/indexed-db-journal.ts'
 export { pageClock } from './adapters/browser/page-clock.ts'
-export { fileFromHandle, withHandle, type MissingFile, type SessionFile } from './adapters/browser/picked-files.ts'
+export { fileFromHandle, withHandle } from './adapters/browser/picked-files.ts'
+export type { FindSource, MissingFile, SessionFile } from './adapters/browser/picked-files.ts'
 export { drivenSessions } from './adapters/browser/session-lease.ts'
 export { xhrTransport } from './adapters/browser/xhr-transport.ts'
 export { learnFacts } from './adapters/web/file-facts.ts'
@@ -38,6 +39,7 @@ export interface BrowserUplinkOptions extends UplinkOptions, Partial<UplinkPorts
   readonly keepsAwake?: boolean
 }
 
+/** What a journal cannot hold, and where the files are. */
 export interface BrowserResumeOptions extends Omit<ResumeOptions, 'source'> {
   /**
    * Finds a file again. By default, or where it returns undefined, files are looked up in `files`, then in what the browser remembers.
@@ -47,6 +49,7 @@ export interface BrowserResumeOptions extends Omit<ResumeOptions, 'source'> {
   readonly files?: readonly File[]
 }
 
+/** An Uplink with what a page needs to find its files again after a reload. */
 export interface BrowserUplink extends Uplink {
   /**
    * Continues a session of the journal, after a reload for example. Rejects with ERR_UPLOAD_SOURCE_READ and changes nothing

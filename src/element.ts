@@ -5,5 +5,6 @@ export { englishTexts, type OwnTexts, type UploaderTexts } from './element/texts
 export type { Refusal, RefusalReason } from './element/acceptance.ts'
 export type { UploaderInput } from './element/attributes.ts'
 export type { Amount } from './element/formats.ts'
+export type { Problem } from './element/problems.ts'
 export type { MocapUploaderEventMap } from './element/uploader-events.ts'
 export type { Phase, Totals } from './element/list-state.ts'

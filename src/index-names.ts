@@ -8,25 +8,28 @@ export { memoryJournal } from './adapters/web/memory-journal.ts'
 export { systemClock } from './adapters/web/system-clock.ts'
 export { resolveCaptureKind, type CaptureKind } from './client/capture-kind.ts'
 export type * from './client/contract.ts'
-export type { Credentials, CredentialSource } from './client/credentials.ts'
+export type { BearerHeader, Credentials, CredentialSource } from './client/credentials.ts'
 export type { CallOptions, FreeCallOptions, ListReply, ServiceClient } from './client/operations.ts'
 export { createServiceClient, type ServiceClientOptions } from './client/service-client.ts'
 export type { LimitRate } from './core/line/timetable.ts'
 export { redactAddress } from './core/address/address.ts'
 export { redactText } from './core/redact.ts'
-export type { AddressPolicy } from './core/address/address-policy.ts'
+export type { AddressPolicy, HostPolicy } from './core/address/address-policy.ts'
+export type { EtagForm } from './core/attempt/etag.ts'
+export type { AttemptTimeouts } from './core/attempt/watchdog.ts'
 export { createFixedEngine } from './core/engine.ts'
 export { windowBodies, type WindowBodies, type WindowBodiesOptions } from './core/attempt/window-bodies.ts'
 export type { Engine, EngineOptions, FixedEngine, FixedEngineOptions } from './core/engine.ts'
 export { HttpStatusError, isUploadError, TransportError, UploadError } from './core/errors.ts'
-export type { AttemptEnding, ErrorSummary, UploadErrorCode } from './core/errors.ts'
+export type { AttemptEnding, ErrorSummary, UploadErrorCode, UploadErrorOptions } from './core/errors.ts'
 export { foldJournal, type FoldedJournal } from './core/journal/fold-journal.ts'
 export { JOURNAL_VERSION, type FinalStatus, type FlowName, type JournalRecord } from './core/journal/journal.ts'
-export type { Ledger, LedgerFile, LedgerPart } from './core/journal/ledger.ts'
-export type { PartSize } from './core/plan.ts'
+export type { FileState, Ledger, LedgerFile, LedgerPart } from './core/journal/ledger.ts'
+export type { FilePlan, PartSize, PlanFileOptions } from './core/plan.ts'
 export { defaultPartSize, formatBytes, ONE_PUT_LIMITS, parseByteSize, planFile, S3_LIMITS } from './core/plan.ts'
 export type * from './core/ports.ts'
 export type { TransferEvent, TransferJob } from './core/transfer/transfer-job.ts'
+export type { TransferResult } from './core/transfer/transfer.ts'
 export { AnalysisFailedError, type AnalysisReport } from './flows/analysis-report.ts'
 export type { AnalysisSegment } from './flows/analysis-segments.ts'
 export type {
@@ -34,6 +37,7 @@ export type {
   AnalysisEvents,
   AnalysisInput as AnalysisRequestInput,
   AnalysisOptions,
+  AnalysisState,
 } from './flows/analysis.ts'
 export type { CustomInput } from './flows/custom.ts'
 export type { CapturesInput } from './flows/captures.ts'
@@ -46,6 +50,7 @@ export type { ResumeOptions, SessionSummary } from './flows/sessions.ts'
 export { UploadFailedError } from './flows/upload.ts'
 export type {
   FileReport,
+  Outage,
   Upload,
   UploadEvents,
   UploadFile,
@@ -56,4 +61,6 @@ export type {
   UploadState,
 } from './flows/upload.ts'
 export type { VideosInput } from './flows/videos.ts'
+export type { AnalysisSegmentIds, AnalysisStatus } from './machines/analysis-data.ts'
+export type { EndStatus } from './machines/session-data.ts'
 export type { Uplink, UplinkOptions, UplinkPorts } from './uplink.ts'

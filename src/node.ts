@@ -23,7 +23,13 @@ export * from './s3.ts'
 export { adviceOn } from './core/advice.ts'
 export { isPublicHost } from './core/address/public-host.ts'
 export { withHeaders } from './adapters/web/with-headers.ts'
-export { filesUnder, type FoundFile, type FoundFiles, type SkippedEntry } from './adapters/node/files/directory.ts'
+export {
+  filesUnder,
+  type FilesUnderOptions,
+  type FoundFile,
+  type FoundFiles,
+  type SkippedEntry,
+} from './adapters/node/files/directory.ts'
 export { fileSource, type FileSourceOptions } from './adapters/node/files/file-source.ts'
 export { diskJournal, type DiskJournalOptions } from './adapters/node/journal/disk-journal.ts'
 export { stateFolder } from './adapters/node/journal/state-folder.ts'
@@ -31,6 +37,7 @@ export { workerHasher, type WorkerHasher, type WorkerHasherOptions } from './ada
 export { md5Hasher, sha256Hasher } from './adapters/node/hash/md5-hasher.ts'
 export { proxyFromEnvironment, type ProxyOptions } from './adapters/node/http/proxy.ts'
 export { streamSource, type StreamSourceOptions } from './adapters/node/files/stream-source.ts'
+export type { StreamInput } from './adapters/node/files/stream-pull.ts'
 export { undiciTransport, type UndiciTransportOptions } from './adapters/node/http/undici-transport.ts'
 
 /** Options of createUplink in Node: the Uplink's own, the transport's, and any port you want to replace. */

@@ -29,6 +29,7 @@ import type { UplinkOptions, UplinkPorts } from './uplink-options.ts'
 
 export type { UplinkOptions, UplinkPorts } from './uplink-options.ts'
 
+/** One engine, one client and one journal for all uploads of a host. Make one for each service and keep it. */
 export interface Uplink {
   /** Uploads single-camera videos. Throws ERR_UPLOAD_INVALID_ARGUMENT for invalid input. */
   uploadVideos(input: VideosInput): Upload

@@ -15,10 +15,10 @@ export function isAwayStatus(status: number | undefined): boolean {
 
 /**
  * How long to leave alone a host that asks for a pause, ms: up to a tenth longer, so that clients which were told the same
- * second do not all come back in it.
+ * second do not all come back in it. A host's protocol may say NaN, having read no number: that asks for nothing.
  */
 export function pauseFor(retryAfterMs: number, random: Random): number {
-  return Math.round(Math.min(retryAfterMs, MAX_PAUSE_MS) * (1 + 0.1 * random()))
+  return Math.round(Math.min(retryAfterMs || 0, MAX_PAUSE_MS) * (1 + 0.1 * random()))
 }
 
 /**

@@ -3,8 +3,10 @@
 import type { UploadProgress, UploadState } from '../flows/upload.ts'
 import { isReady, type Item, type ItemState, type Job } from './items.ts'
 
+/** What the element is doing. `settled`: every file is over. */
 export type Phase = 'empty' | 'ready' | 'uploading' | 'waiting' | 'paused' | 'cancelling' | 'settled'
 
+/** How far all uploads of the element are together. Sizes in bytes. */
 export interface Totals {
   readonly filesTotal: number
   readonly filesConfirmed: number
@@ -13,6 +15,7 @@ export interface Totals {
   readonly confirmedBytes: number
   readonly totalBytes: number
   readonly bytesPerSecond: number
+  /** Time until everything is sent at this rate, ms. Undefined until a rate is known. */
   readonly remainingMs: number | undefined
 }
 

@@ -7,7 +7,7 @@ import { isId } from '../client/contract/fields.ts'
 import type { CallOptions, ServiceClient } from '../client/operations.ts'
 import { isUploadError, known, summarize, type ErrorSummary } from '../core/errors.ts'
 import type { Clock, HostWait } from '../core/ports.ts'
-import type { AnalysisInput as AnalysisPlace, AnalysisOutput } from '../machines/analysis-data.ts'
+import type { AnalysisStatus, AnalysisInput as AnalysisPlace, AnalysisOutput } from '../machines/analysis-data.ts'
 import { analysisMachine } from '../machines/analysis.ts'
 import { AnalysisFailedError, type AnalysisReport } from './analysis-report.ts'
 import { checkSegments, type AnalysisSegment, type AnalysisSegments } from './analysis-segments.ts'
@@ -35,18 +35,23 @@ export interface AnalysisInput extends AnalysisOptions {
   readonly submit?: boolean
 }
 
+/** What an analysis is doing: its segments and its draft are made, it is submitted, it is polled, or how it ended. */
+export type AnalysisState = 'creatingSegments' | 'creatingDraft' | 'submitting' | 'requested' | AnalysisStatus
+
+/** What `on` takes: each event with its payload. */
 export interface AnalysisEvents {
-  /** The machine's state: creatingSegments, creatingDraft, submitting, requested, or how it ended. */
-  state: { readonly state: string }
+  state: { readonly state: AnalysisState }
   /** The service's own status word has changed. */
   status: { readonly serviceStatus: string }
   /** The service is unreachable. Emitted at every try. */
   waiting: Outage
+  /** Something a person should know that did not stop the analysis. */
   warning: ErrorSummary
 }
 
+/** A requested analysis under way. It goes on at the service, whatever becomes of this object. */
 export interface Analysis extends Events<AnalysisEvents> {
-  readonly state: string
+  readonly state: AnalysisState
   /**
    * Resolves when the analysis is completed, drafted, past its deadline or stopped. Rejects with an AnalysisFailedError when it
    * failed, or when `Uplink.close` or its signal stopped it.
@@ -150,13 +155,14 @@ function startAnalysis(
     }),
     { input: place },
   )
-  let state = 'creatingSegments'
+  let state: AnalysisState = 'creatingSegments'
   let letGoBy: LetGoBy | undefined
   const outcome = new Promise<AnalysisReport>((resolve, reject) => {
     actor.subscribe({
       next(snapshot) {
         if (snapshot.value === state || snapshot.value === 'starting') return
-        state = snapshot.value
+        // `draft` is only passed through.
+        state = snapshot.value as AnalysisState
         emitter.emit('state', { state })
       },
       complete() {

@@ -7,8 +7,10 @@ import { startUpload } from './upload-session.ts'
 import type { LettingGo, Upload, UploadFile } from './upload.ts'
 import type { FlowContext } from './videos.ts'
 
+/** An upload by a protocol of the host's. */
 export interface CustomInput extends LettingGo {
   readonly protocol: Protocol
+  /** At least one. Each name is a base name without a path. */
   readonly files: readonly UploadFile[]
   /** What the host wants to find in the journal again: plain data, never a credential. Default: nothing. */
   readonly params?: Readonly<Record<string, unknown>>

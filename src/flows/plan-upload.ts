@@ -4,9 +4,12 @@ import type { PlannedFile } from '../core/ports.ts'
 import { prepareFiles } from './prepare.ts'
 import type { UploadDefinition } from './upload-definition.ts'
 
+/** What an upload would do. */
 export interface UploadPlan {
   readonly files: readonly PlannedFile[]
+  /** Total size of all files. */
   readonly bytes: number
+  /** Parts of all files together. */
   readonly parts: number
   /** Calls to the service, if none has to be repeated. */
   readonly calls: { readonly create: number; readonly register: number; readonly put: number; readonly confirm: number }

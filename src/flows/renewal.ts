@@ -27,6 +27,7 @@ export type RenewAddresses = (request: {
   readonly partNumbers: readonly number[]
 }) => Promise<readonly string[]>
 
+/** A new session of the service took the unfinished files of one whose addresses died. */
 export interface SessionReplaced {
   readonly oldSessionId: string | number
   readonly newSessionId: string | number

@@ -19,11 +19,13 @@ import { checkVideoParams, videoProtocol, type FlowContext } from './videos.ts'
 
 export type { SessionSummary } from './session-list.ts'
 
+/** What a journal cannot hold, and so must be given again. */
 export interface ResumeOptions extends LettingGo {
   /** Finds a file again; called for all files before any is opened. Default: the platform's own, by the file's first location. */
   readonly source?: (file: SoughtFile) => Source
   /** How much of what was sent is read again: `full` is every part; `sample` (default) the first, the last and three others. */
   readonly verifyDepth?: 'sample' | 'full'
+  /** As in `uploadVideos`. */
   readonly renewAddresses?: RenewAddresses
   /** As in `uploadVideos`. It must be given again, because a journal cannot hold a function. */
   readonly isAlreadyConfirmed?: (error: HttpStatusError) => boolean

@@ -26,6 +26,7 @@ export interface LettingGo {
   readonly signal?: AbortSignal
 }
 
+/** What an upload is doing, or how it ended. */
 export type UploadState =
   | 'creating'
   | 'created'
@@ -39,6 +40,7 @@ export type UploadState =
   /** `closed`: let go by its Uplink or its signal; `resume` continues it. */
   | EndStatus
 
+/** How far all files of an upload are together. Sizes in bytes. */
 export interface UploadProgress {
   /** Bytes handed to the network, without those of lost attempts; falls when an attempt is lost. */
   readonly sentBytes: number
@@ -75,6 +77,7 @@ export interface UploadFileStatus {
   readonly error?: ErrorSummary
 }
 
+/** What `on` takes: each event with its payload. Listeners are called synchronously; one that throws harms nothing. */
 export interface UploadEvents {
   state: { readonly state: UploadState }
   /** At most five a second, and once at the end. */
@@ -103,9 +106,13 @@ export interface UploadEvents {
   warning: { readonly code: UploadErrorCode; readonly message: string }
 }
 
+/** What became of a file. */
 export interface FileReport {
+  /** The name under which the service knows it. */
   readonly name: string
+  /** Its size. */
   readonly bytes: number
+  /** How many parts it was cut into, at least 1. */
   readonly parts: number
   /** `unfinished`: neither confirmed nor failed when the session ended. */
   readonly status: 'confirmed' | 'failed' | 'unfinished'
@@ -117,8 +124,9 @@ export interface FileReport {
 /** What is known of an upload at any time. */
 export interface UploadSnapshot {
   readonly flow: FlowName
-  /** The key that `resume` and `cancel` take. */
+  /** The key of the session in the journal, for `resume`, `receipt`, `discardSession`, `cancelSession` and `forgetSession`. */
   readonly key: string
+  /** The service's id of the session. Undefined until one was created. */
   readonly sessionId: string | number | undefined
   /** Total size of all files. */
   readonly bytes: number
@@ -154,8 +162,10 @@ export class UploadFailedError extends UploadError {
   }
 }
 
+/** An upload under way or over. It goes on whether or not anybody holds this object. */
 export interface Upload extends Events<UploadEvents> {
   readonly flow: FlowName
+  /** The key of its session in the journal, for `resume` and the other verbs of an Uplink that take one. */
   readonly key: string
   readonly state: UploadState
   progress(): UploadProgress

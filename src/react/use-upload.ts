@@ -5,6 +5,7 @@ import { useMemo, useState, useSyncExternalStore } from 'react'
 import { createUploadStore, type UploadStore } from './upload-store.ts'
 import { NOTHING_YET, type UploadView } from './upload-view.ts'
 
+/** What the component shows, and the verbs for its buttons, which never throw. */
 export interface UseUpload
   extends UploadView, Pick<UploadStore, 'start' | 'pause' | 'resume' | 'cancel' | 'discard' | 'reset'> {}
 

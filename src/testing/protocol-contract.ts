@@ -2,10 +2,12 @@
 // way to start that far end.
 
 import fc from 'fast-check'
+import { inspect } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { bytesSource } from '../adapters/web/bytes-source.ts'
-import { TransportError } from '../core/errors.ts'
-import type { Protocol, Transport, TransportReply, TransportRequest, Unit } from '../core/ports.ts'
+import { isUploadError } from '../core/errors.ts'
+import type { Protocol, Transport, Unit } from '../core/ports.ts'
+import { faultyLine, type Fault } from './protocol/faulty-line.ts'
 import { bytesOfSeed, runProtocol, type ProtocolRunOptions } from './protocol-run.ts'
 
 /** A protocol with its far end. */
@@ -35,15 +37,15 @@ const FILES = [
 /**
  * Declares the tests of a protocol. `start` starts one with its far end, which must be a real or an independent one: what is stored is
  * compared with what was sent. Checked, through the engine and over a line that loses requests and answers: four files, one of
- * them empty, arrive whole; no unit carries a credential; confirming and cancelling can be repeated; every answer is judged. Waits
- * are a thousand times shorter than the engine's. Addresses that expire, and answers that the far end itself gives under load, are
- * not looked at.
+ * them empty, arrive whole; no unit carries a credential; registering, confirming and cancelling can be repeated; calls end with their
+ * signal; every answer is judged. Waits between attempts are a hundredth of the longest that the engine makes. Addresses that
+ * expire, and answers that the far end itself gives under load, are not looked at.
  */
 export function protocolContract(label: string, start: () => Promise<ProtocolSubject>): void {
   async function begin(fault?: Fault) {
     const subject = await start()
     onTestFinished(() => subject.close())
-    const line = faultyLine(subject.transport, fault)
+    const line = faultyLine(subject.transport, fault, FILES.length)
     const transport = subject.over?.(line.transport) ?? line.transport
     const sources = FILES.map(([name, sizeBytes], seed) => bytesSource(name, bytesOfSeed(sizeBytes, seed)))
     const run = (options: Partial<ProtocolRunOptions> = {}) =>
@@ -140,6 +142,39 @@ export function protocolContract(label: string, start: () => Promise<ProtocolSub
       await expect(Promise.all(again)).resolves.toEqual(FILES.map(() => undefined))
     })
 
+    it('gives the same files addresses again, where it registers them and the first answer may have been lost', async () => {
+      const { run, protocol } = await begin()
+      const { sessionId, plans } = await run()
+      const batch = plans.slice(0, protocol.traits.batchSize)
+      const options = { isRepeat: true, signal: new AbortController().signal }
+
+      const again = await protocol.register?.(sessionId, batch, options)
+
+      const expected = batch.map(({ fileIndex, partCount }) => [fileIndex, partCount])
+      if (again !== undefined)
+        expect(again.map(({ fileIndex, addresses }) => [fileIndex, addresses.length])).toEqual(expected)
+    })
+
+    it('rejects each call whose signal was aborted with the reason itself', async () => {
+      const { run, protocol } = await begin()
+      const { sessionId, plans, record } = await run()
+      const { serverFileId = '', parts } = record.ledger().files[0]!
+      const receipts = parts.map(({ partNumber, receipt }) => ({ partNumber, receipt: receipt! }))
+      const reason = new Error('no longer wanted')
+      const signal = AbortSignal.abort(reason)
+
+      const calls = {
+        create: async () => protocol.create(plans, signal),
+        register: async () => protocol.register?.(sessionId, plans.slice(0, 1), { isRepeat: true, signal }),
+        confirm: async () => protocol.confirm?.(sessionId, serverFileId, receipts, signal),
+        cancel: async () => protocol.cancel?.(sessionId, signal),
+      }
+
+      for (const [name, call] of Object.entries(calls)) {
+        if (protocol[name as keyof typeof calls] !== undefined) await expect(call(), name).rejects.toBe(reason)
+      }
+    })
+
     it('ends the whole session when it is cancelled, also when told twice', async () => {
       const { run, protocol, isOpen } = await begin()
       const stop = new AbortController()
@@ -178,49 +213,23 @@ export function protocolContract(label: string, start: () => Promise<ProtocolSub
             const body = new TextEncoder().encode(`${text} mark-7c1f`)
             const verdict = protocol.judge({ status, headers, body, isBodyCut: false }, unit)
 
-            if (verdict.kind === 'received') expect(status).toBeLessThan(300)
-            else expect(JSON.stringify([verdict.error.message, verdict.error])).not.toContain('mark-7c1f')
-            if (verdict.kind === 'retry') expect(verdict.error.isRetryable, `the error of ${status}`).toBe(true)
+            if (verdict.kind === 'received') {
+              expect(status).toBeLessThan(300)
+              expect(Number.isSafeInteger(verdict.acceptedEnd), `the acceptedEnd of ${status} is a whole number`).toBe(
+                true,
+              )
+              return
+            }
+            expect(isUploadError(verdict.error), `the error of ${status} is an UploadError`).toBe(true)
+            const shown = inspect(verdict.error, { depth: Infinity, maxArrayLength: null, maxStringLength: null })
+            expect(shown + JSON.stringify(verdict.error)).not.toContain('mark-7c1f')
+            if (verdict.kind !== 'retry') return
+            expect(verdict.error.isRetryable, `the error of ${status} says that it may be repeated`).toBe(true)
+            const { retryAfterMs = 0 } = verdict
+            expect(retryAfterMs >= 0, `the retryAfterMs of ${status} is absent, or 0 or more`).toBe(true)
           },
         ),
       )
     })
   })
-}
-
-interface Fault {
-  readonly kind: 'busy' | 'lost' | 'answerLost'
-  /** Of the units, from the first on. */
-  readonly everyNth: number
-}
-
-/** Fails units on their way, at most as often as there are files, and keeps what was sent. */
-function faultyLine(inner: Transport, fault: Fault | undefined) {
-  const units: TransportRequest[] = []
-  let left = fault === undefined ? 0 : FILES.length
-  const failed = new WeakSet<TransportRequest>()
-  const lost = (phase: 'send' | 'answer', request: TransportRequest): TransportError => {
-    if (phase === 'answer') failed.add(request)
-    const ending = phase === 'answer' ? 'doubtful' : 'neverWhole'
-    return new TransportError('ERR_UPLOAD_NETWORK', 'The connection was lost.', { ending, phase })
-  }
-  const transport: Transport = {
-    async send(request) {
-      if (request.body === undefined || request.body.kind === 'bytes') return inner.send(request)
-      units.push(request)
-      if (fault === undefined || left === 0 || units.length % fault.everyNth !== 1) return inner.send(request)
-      left -= 1
-      if (fault.kind === 'busy') return busy()
-      if (fault.kind === 'lost') throw lost('send', request)
-      await inner.send(request)
-      throw lost('answer', request)
-    },
-    endingOf: (request) => (failed.has(request) ? 'doubtful' : inner.endingOf(request)),
-    close: () => inner.close(),
-  }
-  return { transport, units }
-}
-
-function busy(): TransportReply {
-  return { status: 503, headers: {}, body: new Uint8Array(), isBodyCut: false }
 }

@@ -5,6 +5,7 @@ import { hastyClock } from './hasty-clock.ts'
 import { createEngine } from '../core/adaptive-engine.ts'
 import type { EngineOptions } from '../core/engine.ts'
 import { md5Hasher } from '../adapters/node/hash/md5-hasher.ts'
+import { checkAddressed } from '../flows/check-addressed.ts'
 import { createSessionJob } from '../flows/session-job.ts'
 import { createSessionRecord, type SessionRecord } from '../flows/session-record.ts'
 import { memoryJournal } from '../adapters/web/memory-journal.ts'
@@ -55,6 +56,8 @@ export async function runProtocol(options: ProtocolRunOptions): Promise<Protocol
     locations: plans.map(({ name }) => name),
   })
   const created = await protocol.create(plans, signal)
+  if (protocol.traits.addressing === 'session')
+    checkAddressed(plans, created.files ?? [], protocol, { isHttpAllowed: true })
   await record.write({ type: 'session.created', ...created })
   const events: TransferEvent[] = []
   const job = createSessionJob({

@@ -4,8 +4,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytesOf, counting } from './source/contents.ts'
 import { sourceRig, type SourceSubject } from './source/rig.ts'
+import { describeStayingTheSame } from './source/staying-the-same.ts'
 
 export type { SourceSubject } from './source/rig.ts'
+
+const caught = (error: unknown): unknown => error
 
 /**
  * Declares the tests of a source. `make` gives one of exactly these bytes under the name `take-7.mp4`; with it, what can happen to it.
@@ -14,7 +17,8 @@ export type { SourceSubject } from './source/rig.ts'
  */
 export function sourceContract(label: string, make: (bytes: Uint8Array) => Promise<SourceSubject>): void {
   describe(`${label}: the contract of a source`, () => {
-    const { begin, open, beginReading, endAll } = sourceRig(make)
+    const rig = sourceRig(make)
+    const { begin, open, beginReading, endAll } = rig
 
     describe('what it says it is', () => {
       it('has its base name and its exact size', async () => {
@@ -112,6 +116,17 @@ export function sourceContract(label: string, make: (bytes: Uint8Array) => Promi
         await expect(reader.read(new Uint8Array(1), at)).rejects.toMatchObject({ code: 'ERR_UPLOAD_INTERNAL' })
       })
 
+      it('fills a window that nobody wants any more, or rejects with the reason of the signal', async () => {
+        const { reader } = await beginReading(counting(100))
+        const reason = new Error('no longer wanted')
+        const window = Buffer.alloc(20, 0xee)
+
+        const failed = await Promise.resolve(reader.read(window, 30, AbortSignal.abort(reason))).catch(caught)
+
+        if (failed === undefined) expect(window).toEqual(Buffer.from(counting(100).slice(30, 50)))
+        else expect(failed).toBe(reason)
+      })
+
       it('offers slices, where it does, that hold exactly the range', async () => {
         const { reader } = await beginReading(counting(100))
         if (reader.blob === undefined) return
@@ -124,67 +139,7 @@ export function sourceContract(label: string, make: (bytes: Uint8Array) => Promi
       })
     })
 
-    describe('being what it was', () => {
-      it('passes its check as long as nothing touches it', async () => {
-        const { reader } = await beginReading(counting(10))
-
-        expect(await reader.verify()).toBeUndefined()
-        await bytesOf(reader, 0, 10)
-        expect(await reader.verify()).toBeUndefined()
-      })
-
-      it('does not open as a source of another size, and says both sizes', async () => {
-        const { source } = await begin(counting(10))
-
-        await expect(source.open({ sizeBytes: 11 })).rejects.toMatchObject({
-          code: 'ERR_UPLOAD_SOURCE_CHANGED',
-          message: expect.stringMatching(/had 11 bytes and now has 10/) as string,
-        })
-      })
-
-      it('does not open as a source of another time, where it has one', async () => {
-        const { source } = await begin(counting(10))
-        const { sizeBytes, modifiedAtMs } = await source.describe()
-        if (modifiedAtMs === undefined) return
-
-        const opening = source.open({ sizeBytes, modifiedAtMs: modifiedAtMs - 5 })
-
-        await expect(opening).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_CHANGED' })
-      })
-
-      it('opens when the time it had is not known', async () => {
-        const { source } = await begin(counting(10))
-
-        const reader = await open(source, { sizeBytes: 10 })
-
-        expect(await bytesOf(reader, 3, 5)).toEqual(Buffer.from([3, 4]))
-      })
-
-      it('fails its check, and does not open again, after each change that can happen to it', async () => {
-        const { changes = {} } = await begin(counting(10))
-        for (const how of Object.keys(changes)) {
-          const changed = await beginReading(counting(10))
-          await changed.changes?.[how]?.()
-
-          await expect(changed.reader.verify(), how).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_CHANGED' })
-          await expect(changed.source.open(changed.identity), how).rejects.toMatchObject({
-            code: expect.stringMatching(/^ERR_UPLOAD_SOURCE_(CHANGED|READ)$/) as string,
-          })
-        }
-      })
-    })
-
-    it('says of each loss that it cannot be read, and not that it has changed: it may come back as it was', async () => {
-      const { losses = {} } = await begin(counting(10))
-      for (const how of Object.keys(losses)) {
-        const lost = await beginReading(counting(10))
-        await lost.losses?.[how]?.()
-
-        const unread = { code: 'ERR_UPLOAD_SOURCE_READ', isRetryable: false }
-        await expect(lost.reader.verify(), how).rejects.toMatchObject(unread)
-        await expect(lost.source.open(lost.identity), how).rejects.toMatchObject(unread)
-      }
-    })
+    describeStayingTheSame(rig)
 
     describe('ending', () => {
       it('can be closed twice, and refuses reads from then on', async () => {

@@ -1,7 +1,7 @@
 // The package as it is published: packed, installed into an empty project, loaded by import and by require.
 
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build as bundle } from 'esbuild'
 import { publint } from 'publint'
@@ -76,12 +76,40 @@ describe('the packed package', () => {
     expect(run(file, code)).toBe('true ERR_UPLOAD_INVALID_ARGUMENT')
   })
 
-  it("has types under which the README's first example compiles strictly", () => {
+  it("has types under which the README's first example and a page with the tag compile strictly", () => {
     const [, example = ''] = /```ts\n(.*?)```/s.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? []
     expect(example).toContain("from 'mocap-uplink/node'")
-    writeFileSync(join(project, 'shortest.ts'), example)
+    // What events and options hold has names, so that a host can write functions of its own for it.
+    const named = `
+      import type { AnalysisState, AttemptTimeouts, Outage } from 'mocap-uplink/node'
+      const show = ({ host, untilMs }: Outage) => console.log(host, untilMs)
+      const isOver = (state: AnalysisState): boolean => state === 'completed' || state === 'failed'
+      const timeouts: AttemptTimeouts = { connectMs: 1, stallMs: 1, answerMs: 1 }
+      upload.on('waiting', show)
+      const { status } = await uplink.requestAnalysis({ name: 'Night', primary: { segmentId: 7 } }).done()
+      console.log(isOver(status), createUplink({ baseUrl: '', credentials: { apiKey: '' }, timeouts }))`
+    writeFileSync(join(project, 'shortest.ts'), example + named)
+    // Whoever only registers the tag has its types and those of its events. JSX is told as docs/element.md says.
+    const types = join(project, 'tag', 'node_modules', '@types')
+    mkdirSync(types, { recursive: true })
+    symlinkSync(join(root, 'node_modules', '@types', 'react'), join(types, 'react'))
+    const [, told = ''] =
+      /```ts\n(\/\/ mocap-uploader\.d\.ts\n.*?)```/s.exec(readFileSync(join(root, 'docs/element.md'), 'utf8')) ?? []
+    writeFileSync(join(project, 'tag', 'mocap-uploader.d.ts'), told)
+    writeFileSync(
+      join(project, 'tag', 'tag.tsx'),
+      `/// <reference path="./mocap-uploader.d.ts" />
+      import 'mocap-uplink/element/define'
+      const uploader = document.querySelector('mocap-uploader')
+      if (uploader) uploader.credentials = { apiKey: 'k' }
+      uploader?.addEventListener('mocap-upload-done', ({ detail }) => void detail.files.length)
+      document.addEventListener('mocap-upload-error', ({ detail }) => void (detail.error.code === 'ERR_UPLOAD_NETWORK'))
+      const own = { input: { playerId: 'p-17' }, texts: { pause: 'Anhalten' } }
+      export const Tag = () => <mocap-uploader flow="video" movement-type="1" ref={(it) => void it?.phase} {...own} />`,
+    )
 
-    expect(compile(project, 'shortest.ts', '--module', 'nodenext')).toEqual({ stdout: '', status: 0 })
+    const both = ['shortest.ts', '--module', 'nodenext', '--jsx', 'react-jsx']
+    expect(compile(project, 'tag/tag.tsx', ...both)).toEqual({ stdout: '', status: 0 })
   })
 
   it('has a file for every export and every export type', () => {
@@ -93,6 +121,18 @@ describe('the packed package', () => {
 
     expect(named).toContain('./dist/node.cjs')
     expect(missing).toEqual([])
+  })
+
+  it('has the pages to which its README and its types send the reader', () => {
+    const installed = join(project, 'node_modules', 'mocap-uplink')
+    const types = readdirSync(join(installed, 'dist')).filter((name) => name.endsWith('.d.ts'))
+    const texts = ['README.md', ...types.map((name) => join('dist', name))].map((path) =>
+      readFileSync(join(installed, path), 'utf8'),
+    )
+    const pages = new Set(texts.flatMap((text) => text.match(/docs\/[\w-]+\.md/g) ?? []))
+
+    expect([...pages]).toContain('docs/errors.md')
+    expect([...pages].filter((page) => !existsSync(join(installed, page)))).toEqual([])
   })
 
   it('carries no script that nothing asks for', () => {

@@ -92,6 +92,148 @@ describe('mocap-uplink/testing', () => {
     expect(status).toBe(1)
   })
 
+  it('names the rule that each of many faulty adapters breaks', () => {
+    const broken = [
+      'reads what is lost as zeros > says of each loss that it cannot be read, and not that it has changed: it may come back as it was',
+      'aborts in its own words > reading > fills a window that nobody wants any more, or rejects with the reason of the signal',
+      'cuts spaces off > keys > keeps apart keys that differ by a space at the end',
+      'writes to the last opened > the lease > does not hold other keys, whose records are kept apart while all are open',
+      'claims a reset > what goes out > promises no more than it keeps: no reset by an abort, and no news of a body under way, that does not come',
+      'waits on > aborting > answers with what it has when a wait took too long and the head has come',
+      'leaks a body by the cause > has an opinion on every answer, takes only a success for a receipt, and shows no body',
+      'reads no Retry-After > has an opinion on every answer, takes only a success for a receipt, and shows no body',
+      'knows no signal > rejects each call whose signal was aborted with the reason itself',
+    ]
+    const names = broken.map((line) =>
+      line
+        .split(' > ')
+        .at(-1)!
+        .replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'),
+    )
+
+    const { said, status } = runTests(
+      'broken.test.ts',
+      `import * as face from 'mocap-uplink/node'
+      import { journalContract, protocolContract, sourceContract, transportContract } from 'mocap-uplink/testing'
+      const { bytesSource, fetchTransport, HttpStatusError, memoryJournal, undiciTransport, UploadError } = face
+
+      const source = (label, change) =>
+        sourceContract(label, async (bytes) => {
+          const good = bytesSource('take-7.mp4', bytes)
+          const state = { isLost: false }
+          const gone = async () => {
+            if (state.isLost) throw new UploadError('ERR_UPLOAD_SOURCE_READ', 'take-7.mp4 is gone.')
+          }
+          const open = async (expected) => {
+            await gone()
+            const reader = await good.open(expected)
+            return { ...reader, verify: () => gone().then(() => reader.verify()), ...change(reader, state) }
+          }
+          const describe = (signal) => gone().then(() => good.describe(signal))
+          return { source: { ...good, describe, open }, losses: { 'it went': () => void (state.isLost = true) } }
+        })
+      source('reads what is lost as zeros', (reader, state) => ({
+        read: async (into, at) => (state.isLost ? void into.fill(0) : reader.read(into, at)),
+      }))
+      source('aborts in its own words', (reader) => ({
+        read: async (into, at, signal) => {
+          if (signal?.aborted) throw new UploadError('ERR_UPLOAD_SOURCE_READ', 'It was aborted.')
+          await reader.read(into, at)
+        },
+      }))
+
+      const journal = (label, change) =>
+        journalContract(label, async () => {
+          const good = memoryJournal()
+          return { journal: { ...good, ...change(good) } }
+        })
+      journal('cuts spaces off', (good) => ({
+        open: (key) => good.open(key.trim()),
+        read: (key) => good.read(key.trim()),
+      }))
+      journal('writes to the last opened', (good) => {
+        let last
+        const open = async (key) => {
+          const session = (last = await good.open(key))
+          return { ...session, append: (records) => last.append(records) }
+        }
+        return { open }
+      })
+
+      const noReset = { hasReset: false, isProgressLive: false, refusesContinue: true }
+      transportContract('claims a reset', () => ({ ...fetchTransport(), isResetByAbort: true }), noReset)
+      const waitsOn = () => {
+        const good = undiciTransport()
+        const send = async (request) => {
+          const reply = await good.send(request)
+          request.signal.throwIfAborted()
+          return reply
+        }
+        return { ...good, send }
+      }
+      transportContract('waits on', waitsOn, { hasReset: true, isProgressLive: true })
+
+      const protocol = (label, change) =>
+        protocolContract(label, async () => {
+          const address = (name) => 'http://127.0.0.1:1/' + encodeURIComponent(name)
+          const reply = { status: 200, headers: {}, body: new Uint8Array(), isBodyCut: false }
+          const told = ({ lengthBytes, bytes }) => lengthBytes ?? bytes.byteLength
+          const ofSession = { order: 'any', addressing: 'session', batchSize: 1, cancelScope: 'none', confirms: false }
+          return {
+            protocol: {
+              traits: { units: face.ONE_PUT_LIMITS, ...ofSession },
+              create: async (files, signal) => {
+                signal.throwIfAborted()
+                return { sessionId: 1, files: files.map(({ fileIndex, name }) => ({ fileIndex, addresses: [address(name)] })) }
+              },
+              request: () => ({ method: 'PUT', headers: {} }),
+              judge: ({ status }, { end }) =>
+                status < 300
+                  ? { kind: 'received', acceptedEnd: end }
+                  : { kind: 'final', error: new HttpStatusError('ERR_UPLOAD_HTTP_STATUS', 'No.', { status }) },
+              ...change,
+            },
+            transport: {
+              send: async ({ body, onSent }) => (onSent?.(told(body)), reply),
+              endingOf: () => 'doubtful',
+              close: async () => {},
+            },
+            credentials: [],
+            stored: async () => undefined,
+            isOpen: async () => true,
+            close: async () => {},
+          }
+        })
+      const failed = (options) => new UploadError('ERR_UPLOAD_HTTP_STATUS', 'No.', options)
+      protocol('leaks a body by the cause', {
+        judge: ({ body, status }, { end }) =>
+          status === 200
+            ? { kind: 'received', acceptedEnd: end }
+            : { kind: 'final', error: failed({ cause: new Error(new TextDecoder().decode(body)) }) },
+      })
+      protocol('reads no Retry-After', {
+        judge: ({ headers, status }, { end }) =>
+          status === 200
+            ? { kind: 'received', acceptedEnd: end }
+            : {
+                ...{ kind: 'retry', error: failed({ isRetryable: true }), isThrottle: false },
+                retryAfterMs: Number(headers['retry-after']) * 1000,
+              },
+      })
+      protocol('knows no signal', {
+        create: async (files) => ({
+          sessionId: 1,
+          files: files.map(({ fileIndex }) => ({ fileIndex, addresses: ['http://127.0.0.1:1/' + fileIndex] })),
+        }),
+      })`,
+      ['--testNamePattern', names.join('|')],
+    )
+
+    const failing = [...said.matchAll(/^ *FAIL +broken\.test\.ts > (.+?): the contract of a \w+ > (.+)$/gm)]
+    expect(failing.map(([, label, rest]) => `${label!} > ${rest!}`).sort()).toEqual(broken.toSorted())
+    expect(status).toBe(1)
+  })
+
   it('has with it the far ends that the suites need', () => {
     const { said, status } = runTests(
       'all.test.ts',
@@ -136,7 +278,10 @@ describe('mocap-uplink/testing', () => {
         return {
           protocol: {
             traits: { units: ONE_PUT_LIMITS, ...ofSession },
-            create: async (files) => ({ sessionId: 1, files: files.map(addressed) }),
+            create: async (files, signal) => {
+              signal.throwIfAborted()
+              return { sessionId: 1, files: files.map(addressed) }
+            },
             request: () => ({ method: 'PUT', headers: {} }),
             judge({ status }, { end }) {
               if (status === 200) return { kind: 'received', acceptedEnd: end }
@@ -157,7 +302,7 @@ describe('mocap-uplink/testing', () => {
       })`,
     )
 
-    expect(said).toMatch(/Tests +10 passed \(10\)/)
+    expect(said).toMatch(/Tests +12 passed \(12\)/)
     expect(status).toBe(0)
   })
 

@@ -38,9 +38,10 @@ function bytesReader(name: string, bytes: Uint8Array): Reader {
       return gate.run(() =>
         attempt(() => {
           requirePosition(at)
-          const found = bytes.subarray(at, at + into.byteLength)
-          if (found.byteLength < into.byteLength) throw endedEarly(name, at, into.byteLength, found.byteLength)
-          into.set(found)
+          // Asked first: of memory that was transferred away, not even an empty piece can be taken.
+          const leftBytes = bytes.byteLength - at
+          if (leftBytes < into.byteLength) throw endedEarly(name, at, into.byteLength, leftBytes)
+          into.set(bytes.subarray(at, at + into.byteLength))
         }),
       )
     },

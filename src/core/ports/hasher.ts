@@ -1,6 +1,9 @@
 // Digests of bodies.
 
-/** Computes the MD5 of bodies as they pass. `update` may work elsewhere: its window must not change until it settles. */
+/**
+ * Computes the MD5 of bodies as they pass; a `contentHasher` their SHA-256. `update` may work elsewhere: its window must not change
+ * until it settles.
+ */
 export interface Hasher {
   /**
    * How many bodies under way together take little longer than one. It affects speed only. Default: each takes its own time.
@@ -19,7 +22,7 @@ export interface Hasher {
 
 export interface BodyHash {
   update(bytes: Uint8Array): Promise<void> | void
-  /** 32 lower-case hex digits. Called once, after the last update has settled. */
+  /** In lower-case hex digits: 32 of MD5, 64 of SHA-256. Called once, after the last update has settled. */
   digest(): Promise<string> | string
   /** Frees what is held when the digest will not be asked for. Idempotent. */
   dispose?(): void

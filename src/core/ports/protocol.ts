@@ -79,14 +79,19 @@ export interface Receipt {
   readonly isVerified: boolean
 }
 
-/** What an answer to a unit means. */
+/**
+ * What an answer to a unit means. `received`: bytes up to `acceptedEnd`, in the file, are stored. `retry`: the same request may
+ * succeed later. `renew`: the address is over, another one may do. `final`: the file fails with this error.
+ */
 export type Verdict =
   | { readonly kind: 'received'; readonly acceptedEnd: number; readonly etag?: string }
   | {
       readonly kind: 'retry'
       /** Must have `isRetryable: true`; otherwise the part fails with this error. */
       readonly error: UploadError
+      /** The pause that the far end asks for, ms. At most an hour of it is kept; what is no number asks for nothing. */
       readonly retryAfterMs?: number
+      /** It takes nothing now, whatever it is sent: such an answer uses up an eighth of an attempt, and three in a row are an outage. */
       readonly isThrottle: boolean
     }
   | { readonly kind: 'renew'; readonly error: UploadError }

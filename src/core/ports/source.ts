@@ -29,7 +29,8 @@ export interface Reader {
   /**
    * Fills all of `into` with the bytes from `at` on. Undefined: that is already done. Rejects with ERR_UPLOAD_SOURCE_CHANGED
    * when the source ends earlier, with ERR_UPLOAD_SOURCE_READ when it cannot be read. `signal`: nobody wants the bytes any
-   * more. A read that waits for bytes which may never come then rejects with its reason; others may run to their end.
+   * more. A read that waits for bytes which may never come then rejects with its reason; others may run to their end. Rejects
+   * with ERR_UPLOAD_INTERNAL after `close`, and where `at` is no whole number from 0 on.
    */
   read(into: Uint8Array, at: number, signal?: AbortSignal): Promise<void> | undefined
   /** The slice [start, end), exactly that long, where bytes can go to the network unread. */

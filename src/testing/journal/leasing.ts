@@ -39,11 +39,16 @@ export function describeLeasing({ begin, open, recordsOf }: JournalRig): void {
       await expect(journal.open('night-1')).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL' })
     })
 
-    it('does not hold other keys', async () => {
+    it('does not hold other keys, whose records are kept apart while all are open', async () => {
       const { journal } = await begin()
-      await open(journal, 'night-1')
+      const first = await open(journal, 'night-1')
+      const second = await open(journal, 'night-2')
 
-      expect((await open(journal, 'night-2')).key).toBe('night-2')
+      await Promise.all([first.append([received(1)]), second.append([received(2)]), first.append([received(3)])])
+
+      expect(second.key).toBe('night-2')
+      expect(await journal.read('night-1')).toEqual([received(1), received(3)])
+      expect(await journal.read('night-2')).toEqual([received(2)])
     })
 
     it('holds against another instance over the same place, which reads the records after it', async () => {
@@ -111,16 +116,19 @@ export function describeLeasing({ begin, open, recordsOf }: JournalRig): void {
       },
     )
 
-    it('keeps apart keys that differ in case only', async () => {
+    it.each([
+      ['in case only', 'Night', 'night'],
+      ['by a space at the end', 'night', 'night '],
+      ['in how an accent is encoded', 'caf\u00e9', 'cafe\u0301'],
+    ])('keeps apart keys that differ %s', async (_how, ...keys) => {
       const { journal } = await begin()
-      for (const [index, key] of ['Night', 'night'].entries()) {
+      for (const [index, key] of keys.entries()) {
         const session = await open(journal, key)
         await session.append([received(index)])
         await session.close()
       }
 
-      expect(await recordsOf(journal, 'Night')).toEqual([received(0)])
-      expect(await recordsOf(journal, 'night')).toEqual([received(1)])
+      for (const [index, key] of keys.entries()) expect(await recordsOf(journal, key)).toEqual([received(index)])
     })
   })
 }

@@ -13,7 +13,7 @@ export function oneOfEach(key: string): JournalRecord[] {
   const file = { fileIndex: 0, name: '__proto__', sizeBytes: 2 ** 40 + 1, partCount: 2, partSizeBytes: 5 * 2 ** 20 }
   const files = [{ ...file, modifiedAtMs: 1_789_000_000_123, extra: { frameRate: 239.76 } }]
   const addressed = [{ fileIndex: 0, serverFileId: 'id-1', addresses: ['https://storage.example/a?x=1&y=%2F'] }]
-  const params = { playerId: 'p "17"\n', nested: { list: [1, null, true, ''] } }
+  const params = { playerId: 'p "17"\n', nested: { list: [1, null, true, ''], nothing: null } }
   const error = { code: 'ERR_UPLOAD_NETWORK', message: 'Zeile 1\nZeile 2 \u2028 ⚾' } as const
   return [
     { type: 'session.begun', at: 1, version: 1, key, flow: 'video', params, files, locations: ['/a b/__proto__'] },

@@ -1,6 +1,7 @@
 // Of a transport: how an attempt ends that nobody wants any more.
 
 import { describe, expect, test } from 'vitest'
+import { TransportError } from '../../core/errors.ts'
 import { answering, httpAnswer } from '../scripted-server.ts'
 import { bodyOf, pattern, requestTo, textOf } from './requests.ts'
 import type { TransportRig } from './rig.ts'
@@ -93,6 +94,32 @@ export function describeAborting(rig: TransportRig): void {
 
       await expect(send(server, { signal: controller.signal })).rejects.toBe(reason)
     })
+
+    // A page has a test of its own for this, in which it knows when the head is there.
+    test.skipIf(traits.isBrowser)(
+      'answers with what it has when a wait took too long and the head has come',
+      async () => {
+        const tooLong = new TransportError('ERR_UPLOAD_TIMEOUT', 'Too long', { phase: 'answer', ending: 'doubtful' })
+        const server = await serve(async (connection) => {
+          await connection.readRequest()
+          await connection.write('HTTP/1.1 200 OK\r\netag: "e"\r\ncontent-length: 10\r\n\r\nhalf')
+          await connection.readToEnd()
+        })
+        /** Waits for so many rounds of the loop: only the transport knows when the head has come. */
+        const afterRounds = async (rounds: number): Promise<unknown> => {
+          const controller = new AbortController()
+          const outcome = send(server, { signal: controller.signal }).catch((error: unknown) => error)
+          for (let round = 0; round < rounds; round += 1) await new Promise((resolve) => setImmediate(resolve))
+          controller.abort(tooLong)
+          return outcome
+        }
+
+        let outcome: unknown = tooLong
+        for (let rounds = 1; outcome === tooLong && rounds <= 4096; rounds *= 2) outcome = await afterRounds(rounds)
+
+        expect(outcome).toMatchObject({ status: 200, headers: { etag: '"e"' }, isBodyCut: true })
+      },
+    )
 
     test('leaves other requests alone', async () => {
       const controller = new AbortController()

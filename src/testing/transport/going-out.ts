@@ -109,6 +109,29 @@ export function describeGoingOut(rig: TransportRig): void {
       if (traits.isProgressLive && traits.isBrowser !== true) expect(sent[0]).toBe(0)
     })
 
+    test('promises no more than it keeps: no reset by an abort, and no news of a body under way, that does not come', () => {
+      const { isResetByAbort = false, isProgressLive = true } = rig.transport
+
+      expect(isResetByAbort && !traits.hasReset, 'isResetByAbort, and yet no reset').toBe(false)
+      // What a page's transport says of itself, only the page knows.
+      if (traits.isBrowser !== true)
+        expect(isProgressLive && !traits.isProgressLive, 'isProgressLive is not false').toBe(false)
+    })
+
+    test('says when a request leaves its queue, if it has one, before any byte goes', async () => {
+      const told: string[] = []
+      const server = await serve(answering(() => httpAnswer(200)))
+
+      await send(server, {
+        body: bodyOf('bytes', pattern(100)),
+        onStarted: () => told.push('started'),
+        onSent: () => told.push('sent'),
+      })
+
+      if (rig.transport.hasQueue === true) expect(told[0]).toBe('started')
+      expect(told.filter((what) => what === 'started').length).toBeLessThanOrEqual(1)
+    })
+
     test('carries fifty requests at once, each with its own bytes and answer', async () => {
       const server = await serve(
         answering(({ path, body }) =>
