@@ -55,7 +55,7 @@ h2, p, ul, li { margin: 0; padding: 0; font: inherit; list-style: none; }
   &::before { content: '·' / ''; position: absolute; margin-inline-start: -.65em; }
 }
 .hint, .facts, .file-problem, .notice ul, .file button { font-size: 0.875em; }
-.hint, .notice ul { margin-block-start: 4px; }
+.hint, .notice ul, h2 + p { margin-block-start: 4px; }
 svg { inline-size: 1.25rem; block-size: 1.25rem; fill: none; stroke: currentColor; stroke-width: 1.6;
   stroke-linecap: round; stroke-linejoin: round; display: block; }
 .actions { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; }
@@ -73,6 +73,7 @@ button {
 .danger-button { color: var(--_danger); border-color: currentColor; }
 :focus-visible { outline: 2px solid var(--_accent); outline-offset: 2px; }
 .list:focus-visible { outline-offset: -3px; }
+h2:focus-visible { outline-offset: 1px; }
 
 .drop-zone {
   display: flex; flex-wrap: wrap; align-items: center; gap: 8px 12px; margin: 12px; padding: 12px 16px;

@@ -110,6 +110,29 @@ describe.skipIf(chromiumPath === undefined)('the look of the element in Chromium
     expect(icon.y).toBeGreaterThanOrEqual(words.y)
   })
 
+  test('covers no letter below the heading with the ring around it, where the focus goes when no button is left', async () => {
+    const page = await openPage()
+    await startTwo(page, 1000)
+    const cancel = page.getByRole('button', { name: 'Cancel', exact: true })
+    await cancel.focus()
+    await page.keyboard.press('Enter')
+    await expect.poll(() => cancel.isDisabled()).toBe(true)
+
+    const seen = await page.evaluate(() => {
+      const root = document.querySelector('mocap-uploader')!.shadowRoot!
+      const heading = root.activeElement!
+      const { outlineStyle, outlineOffset, outlineWidth } = getComputedStyle(heading)
+      const ring = heading.getBoundingClientRect().bottom + parseFloat(outlineOffset) + parseFloat(outlineWidth)
+      return {
+        outlineStyle,
+        name: heading.localName,
+        gap: heading.nextElementSibling!.getBoundingClientRect().top - ring,
+      }
+    })
+    expect(seen).toMatchObject({ name: 'h2', outlineStyle: 'solid' })
+    expect(seen.gap).toBeGreaterThanOrEqual(0)
+  })
+
   test('leaves a button that is off the colour which the person has chosen for such buttons', async () => {
     const page = await openPage({ forcedColors: 'active' })
     await startTwo(page, 1000)

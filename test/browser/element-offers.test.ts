@@ -76,7 +76,7 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
     await pick(page, 'gone.mp4')
     await expect.poll(() => statuses(page)).toEqual(['Ready'])
     await button(page, 'Upload 1 file').click()
-    await heading(page).getByText('confirmed').waitFor()
+    await heading(page).getByText('Your file is uploaded and confirmed').waitFor()
   })
 
   test('says of a file that is confirmed in it that it is, and goes on offering', async () => {

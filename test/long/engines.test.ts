@@ -1,7 +1,7 @@
 // Pages in the engines beside Chromium: the contract of a source over picked files, and a whole upload that a reload interrupts.
 
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm, truncate, utimes, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -148,9 +148,23 @@ describe.each(engines)('in $name', ({ name, lack, launch }) => {
   })
 
   test.each([
-    ['becomes shorter', (path: string) => truncate(path, 7 * MIB)],
+    [
+      'becomes shorter in the second in which it was written',
+      async (path: string) => {
+        const { atime, mtime } = await stat(path)
+        await truncate(path, 7 * MIB)
+        await utimes(path, atime, mtime)
+      },
+    ],
     ['is taken away', (path: string) => rm(path)],
-    ['is overwritten', (path: string) => writeFile(path, new Uint8Array(11 * MIB))],
+    [
+      'is overwritten',
+      async (path: string) => {
+        await writeFile(path, new Uint8Array(11 * MIB))
+        // WebKit compares whole seconds.
+        await utimes(path, 1_000_000_000, 1_000_000_000)
+      },
+    ],
   ])('fails a file that %s while it is sent', async (_how, change) => {
     const path = join(folder, 'changing.mp4')
     await writeFile(path, pattern(11 * MIB))

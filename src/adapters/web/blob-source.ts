@@ -4,7 +4,7 @@
 import { invalid, UploadError } from '../../core/errors.ts'
 import type { Reader, Source, SourceIdentity } from '../../core/ports.ts'
 import { learnFacts } from './file-facts.ts'
-import { lastByteOf, look, type Looked } from './looks.ts'
+import { firstPiece, look } from './looks.ts'
 import { createReadGate } from './read-gate.ts'
 import { endedEarly, requirePosition, requireSame, sourceChanged } from './source-identity.ts'
 
@@ -96,12 +96,17 @@ function blobReader(name: string, blob: Blob, probe: (isUrgent: boolean) => Prom
  * Makes the check of whether the file is still what it was: together with other files, or alone if one of them is not.
  */
 function createProbe(name: string, blob: Blob): (isUrgent: boolean) => Promise<void> {
-  const looked: Looked = { blob }
+  /** Made once: making a slice blocks the page until another process of the browser has answered. */
+  let lastByte: Blob | undefined
   return async (isUrgent) => {
-    const { reading } = await look(looked, isUrgent)
+    const { reading } = await look(blob, isUrgent)
     if (await reading) return
     // Either this is the only file, or one of several could not be read. Then each finds out by itself.
-    await bytesOf(name, lastByteOf(looked), blob.size - 1)
+    const last = (lastByte ??= blob.slice(-1))
+    // `arrayBuffer` says why a byte cannot be read, which a stream does not. But WebKit's gives zeros in place of what is
+    // missing of a file that became shorter in the second in which it was written.
+    const { length } = await firstPiece(last).catch(() => bytesOf(name, last, blob.size - 1))
+    if (length < last.size) throw endedEarly(name, blob.size - 1, 1, 0)
   }
 }
 
