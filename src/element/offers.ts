@@ -5,7 +5,7 @@ import type { BrowserUplink, SessionFile } from '../browser.ts'
 import { isUploadError } from '../core/errors.ts'
 import type { SessionSummary } from '../flows/sessions.ts'
 import type { Upload } from '../flows/upload.ts'
-import { isSameFile, presentOf } from './acceptance.ts'
+import { addUnder, isSameFile, presentOf } from './acceptance.ts'
 import type { ChosenFile } from './chosen-files.ts'
 import type { Setting } from './setting.ts'
 
@@ -43,7 +43,8 @@ export function offerOf(
   found: Offer['found'] = new Map(),
 ): Offer {
   const all = files.filter(({ how }) => how)
-  const kept = [...found].filter(([index]) => all.some(({ fileIndex }) => fileIndex === index))
+  const needed = new Set(all.map(({ fileIndex }) => fileIndex))
+  const kept = [...found].filter(([index]) => needed.has(index))
   const missing = all.filter(({ fileIndex }) => !found.has(fileIndex))
   return { session, files, found: new Map(kept), missing }
 }
@@ -58,9 +59,13 @@ export function feedOffers(
 ): { readonly offers: readonly Offer[]; readonly complete: readonly Offer[]; readonly rest: readonly ChosenFile[] } {
   let rest = files
   const take = (found: Map<number, ChosenFile>, wanted: readonly SessionFile[]): void => {
+    // Indexed by name, because thousands of files may be chosen again for an upload of thousands.
+    const byName = new Map<string, readonly SessionFile[]>()
+    for (const each of wanted) addUnder(byName, each.fileName, each)
     rest = rest.filter((chosen) => {
+      const own = presentOf(chosen)
       // Each chosen file fills one missing file, even if two look the same.
-      const same = wanted.find((each) => !found.has(each.fileIndex) && isSameFile(each, presentOf(chosen)))
+      const same = byName.get(own.fileName)?.find((each) => !found.has(each.fileIndex) && isSameFile(each, own))
       if (same) found.set(same.fileIndex, chosen)
       return !same
     })

@@ -23,10 +23,8 @@ export function createRows(carried: () => readonly Item[]): Rows {
   /** Files chosen again in place of files under way. Those keep their rows, or they would go on unseen and take their share of the line. */
   const heirs = new WeakMap<Item, Item>()
   const formerOf = (item: Item): Item | undefined => carried().find(({ replacedBy }) => replacedBy === item)
-  const giveWay = (same: Item, item = heirs.get(same)): void => {
-    if (!item || !items.includes(item)) return
-    items = items.filter((other) => other !== same)
-    // A file that was never begun is gone. Only the one that it had replaced can come back.
+  /** A file that was never begun is gone. Only the one that it had replaced can come back. */
+  const inherit = (same: Item, item: Item): void => {
     const former = isReady(same) ? formerOf(same) : same
     if (former) former.replacedBy = item
   }
@@ -40,7 +38,8 @@ export function createRows(carried: () => readonly Item[]): Rows {
       const byName = new Map<string, readonly Item[]>()
       for (const each of items) addUnder(byName, each.present.fileName, each)
       const added = files.map((chosen) => newItem(chosen.file.name, chosen.file.size, chosen))
-      put(added)
+      // They go together, because thousands of files that were given up may be added again.
+      const gone = new Set<Item>()
       for (const item of added) {
         const { present: own, chosen } = item
         for (const each of byName.get(own.fileName) ?? []) {
@@ -49,9 +48,14 @@ export function createRows(carried: () => readonly Item[]): Rows {
           if (!isAgain && again?.get(each) !== chosen) continue
           // A file that is under way keeps its row for now. One that was chosen in its place before, and has not begun, gives way at once.
           if (isOnItsWay(each)) heirs.set(each, item)
-          else giveWay(each, item)
+          else {
+            inherit(each, item)
+            gone.add(each)
+          }
         }
       }
+      items = items.filter((item) => !gone.has(item))
+      put(added)
     },
     put,
     remove(item) {
@@ -61,7 +65,12 @@ export function createRows(carried: () => readonly Item[]): Rows {
       former.replacedBy = undefined
       put([former])
     },
-    giveWay: (item) => giveWay(item),
+    giveWay(item) {
+      const heir = heirs.get(item)
+      if (!heir || !items.includes(heir)) return
+      items = items.filter((other) => other !== item)
+      inherit(item, heir)
+    },
     keep(isKept) {
       items = items.filter(isKept)
     },

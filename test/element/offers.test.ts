@@ -57,3 +57,21 @@ it('give a file to the offer that misses it, before an older one that has it alr
   expect(rest).toEqual([])
   expect(complete).toMatchObject([{ files: [missing] }])
 })
+
+it('look at each file that is missing a few times, however many are chosen again', () => {
+  const files = Array.from({ length: 300 }, (_, index) => chosen(`take-${String(index)}.c3d`))
+  let reads = 0
+  const missing = files.map(({ path }, fileIndex) => ({
+    ...{ fileIndex, name: path, location: path, bytes: 3, modifiedAtMs: 7, how: 'pick' as const },
+    get fileName() {
+      reads += 1
+      return path
+    },
+  }))
+
+  const { complete } = feedOffers([offerOf({} as Offer['session'], missing)], files.toReversed())
+
+  expect(complete).toHaveLength(1)
+  // By the first look for what it misses, and by the second for what it has.
+  expect(reads).toBeLessThan(8 * files.length)
+})

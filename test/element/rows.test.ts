@@ -22,3 +22,23 @@ it('adds ten times as many files in about ten times as many steps, to an empty l
 
   expect(grown).toBeLessThan(15)
 })
+
+it('adds files that were given up, ten times as many in about ten times as many steps', async () => {
+  const chosen = Array.from({ length: 1_000 }, (_, index) => {
+    const file = new File(['swing'], `swing-${String(index)}.mp4`)
+    return { file, path: file.name }
+  })
+  const grown = await growth(
+    (size) => {
+      const rows = createRows(() => [])
+      rows.add(chosen.slice(0, size))
+      for (const item of rows.items()) item.state = 'cancelled'
+      rows.add(chosen.slice(0, size))
+      expect(rows.items()).toHaveLength(size)
+    },
+    100,
+    1_000,
+  )
+
+  expect(grown).toBeLessThan(15)
+})

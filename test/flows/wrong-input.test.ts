@@ -1,6 +1,6 @@
 // What a program in plain JavaScript can pass that no compiler stopped: refused at once, in words that name it, before any call.
 
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
 import type { Upload } from '../../src/flows/upload.ts'
@@ -74,8 +74,11 @@ describe('an upload', () => {
 
 describe('an analysis', () => {
   const rejected = vi.fn()
-  process.on('uncaughtException', rejected)
-  afterEach(() => rejected.mockClear())
+  beforeEach(() => void process.on('uncaughtException', rejected))
+  afterEach(() => {
+    process.off('uncaughtException', rejected)
+    rejected.mockClear()
+  })
 
   it.each([undefined, null, {}, '', NaN, -1])('is not watched under the id %s', async (id) => {
     const end = await endOf(({ watchAnalysis }) => watchAnalysis(wrong(id)))

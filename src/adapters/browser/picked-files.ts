@@ -101,18 +101,27 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
     const found = new Map<number, File>()
     const all: SessionFile[] = []
     const planned = plannedFiles(foldJournal(await journal.read(key)))
-    const needed = planned.filter(({ isConfirmed }) => !isConfirmed)
-    const free = new Set(files)
+    const needed = new Set(planned.map(({ isConfirmed, location }) => !isConfirmed && location))
+    // By name, because thousands of files may be picked again for a session of thousands.
+    const free = new Map<string, Set<File>>()
+    for (const file of files) free.set(file.name, (free.get(file.name) ?? new Set()).add(file))
     for (const wanted of planned) {
       const { fileIndex, name, fileName, location, sizeBytes: bytes, modifiedAtMs, isConfirmed } = wanted
       const handle = known?.get(fileIndex)
       let how: SessionFile['how']
+      const isSame = (file: File): boolean =>
+        file.size === bytes && (modifiedAtMs === undefined || modifiedAtMs === file.lastModified)
       if (!isConfirmed && !own?.(wanted)) {
-        const picked = among([...free], wanted, needed) ?? (await fileOf(handle, wanted, isAsking))
+        const same = [name, fileName].flatMap((each) => [...(free.get(each) ?? [])]).filter(isSame)
+        const picked =
+          // Of files that look the same, the one in the same folder. Never one that lies in the place of another needed file.
+          same.find((file) => file.webkitRelativePath === location) ??
+          same.find((file) => !needed.has(file.webkitRelativePath)) ??
+          (await fileOf(handle, isSame, isAsking))
         if (typeof picked === 'string') how = picked
         else {
           // Of two files that look the same, one was picked. The other is still missing.
-          free.delete(picked)
+          free.get(picked.name)?.delete(picked)
           found.set(fileIndex, picked)
         }
       }
@@ -159,30 +168,16 @@ interface WantedFile extends PlannedFile {
   readonly isConfirmed: boolean
 }
 
-/** Of files that look the same, the one in the same folder. Never one that lies in the place of another needed file. */
-function among(files: readonly File[], wanted: WantedFile, needed: readonly WantedFile[]): File | undefined {
-  const same = files.filter((file) => isSame(wanted, file))
-  return (
-    same.find((file) => file.webkitRelativePath === wanted.location) ??
-    same.find((file) => needed.every((other) => other.location !== file.webkitRelativePath))
-  )
-}
-
-function isSame({ name, fileName, sizeBytes, modifiedAtMs }: WantedFile, file: File): boolean {
-  const isSameTime = modifiedAtMs === undefined || modifiedAtMs === file.lastModified
-  return [name, fileName].includes(file.name) && file.size === sizeBytes && isSameTime
-}
-
 /** The file behind its handle, or how it can be had. A file that has changed is not the one that was meant. */
 async function fileOf(
   handle: FileSystemFileHandle | undefined,
-  wanted: WantedFile,
+  isSame: (file: File) => boolean,
   isAsking: boolean,
 ): Promise<File | MissingFile['how']> {
   if (!handle) return 'pick'
   if (!(await isReadable(handle, isAsking))) return 'allow'
   const file = await handle.getFile().catch(() => undefined)
-  return file && isSame(wanted, file) ? file : 'pick'
+  return file && isSame(file) ? file : 'pick'
 }
 
 function filesMissing(key: string, missing: readonly MissingFile[]): UploadError {

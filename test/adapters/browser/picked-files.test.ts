@@ -57,6 +57,19 @@ describe('files that are picked again', () => {
 
     expect((await picked.look('k', others)).missing.map((missing) => missing.name)).toEqual(['a swing.c3d'])
   })
+
+  it('are looked through a few times each, however many they are, also where all were picked one by one', async () => {
+    const names = Array.from({ length: 300 }, (_, index) => `take-${String(index)}.c3d`)
+    const picked = createPickedFiles(await journalOf(names, names), undefined)
+    let reads = 0
+    const again = names.toReversed().map((name) => {
+      const get = () => ((reads += 1), name)
+      return Object.defineProperty(file(name, 'one'), 'name', { get })
+    })
+
+    expect((await picked.look('k', again)).missing).toEqual([])
+    expect(reads).toBeLessThan(4 * names.length)
+  })
 })
 
 describe('files of which a host has some itself', () => {
