@@ -6,11 +6,12 @@ import { growth } from '../helpers/growth.ts'
 import { expect, it } from 'vitest'
 import { createRows } from '../../src/element/rows.ts'
 
+const files = Array.from({ length: 1_000 }, (_, index) => {
+  const file = new File(['swing'], `swing-${String(index)}.mp4`)
+  return { file, path: file.name }
+})
+
 it('adds ten times as many files in about ten times as many steps, to an empty list and to a long one', async () => {
-  const files = Array.from({ length: 1_000 }, (_, index) => {
-    const file = new File(['swing'], `swing-${String(index)}.mp4`)
-    return { file, path: file.name }
-  })
   const grown = await growth(
     (size) => {
       const rows = createRows(() => [])
@@ -24,16 +25,12 @@ it('adds ten times as many files in about ten times as many steps, to an empty l
 })
 
 it('adds files that were given up, ten times as many in about ten times as many steps', async () => {
-  const chosen = Array.from({ length: 1_000 }, (_, index) => {
-    const file = new File(['swing'], `swing-${String(index)}.mp4`)
-    return { file, path: file.name }
-  })
   const grown = await growth(
     (size) => {
       const rows = createRows(() => [])
-      rows.add(chosen.slice(0, size))
+      rows.add(files.slice(0, size))
       for (const item of rows.items()) item.state = 'cancelled'
-      rows.add(chosen.slice(0, size))
+      rows.add(files.slice(0, size))
       expect(rows.items()).toHaveLength(size)
     },
     100,
