@@ -8,8 +8,6 @@ import { describeStayingTheSame } from './source/staying-the-same.ts'
 
 export type { SourceSubject } from './source/rig.ts'
 
-const caught = (error: unknown): unknown => error
-
 /**
  * Declares the tests of a source. `make` gives one of exactly these bytes under the name `take-7.mp4`; with it, what can happen to it.
  * Checked: what it says of itself, every range in any order, each change and each loss that was named, and its end. Contents are
@@ -121,7 +119,9 @@ export function sourceContract(label: string, make: (bytes: Uint8Array) => Promi
         const reason = new Error('no longer wanted')
         const window = Buffer.alloc(20, 0xee)
 
-        const failed = await Promise.resolve(reader.read(window, 30, AbortSignal.abort(reason))).catch(caught)
+        const failed = await Promise.resolve(reader.read(window, 30, AbortSignal.abort(reason))).catch(
+          (error: unknown) => error,
+        )
 
         if (failed === undefined) expect(window).toEqual(Buffer.from(counting(100).slice(30, 50)))
         else expect(failed).toBe(reason)
