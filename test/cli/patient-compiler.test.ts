@@ -2,16 +2,20 @@
 
 import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
-import { patientFlag } from '../../src/cli/patient-compiler.ts'
+import { patientFlags } from '../../src/cli/patient-compiler.ts'
 
 const facts = (v8: string, more: object = {}) => ({ versions: { v8 }, execArgv: [], env: {}, ...more }) as never
 
 it.each([
-  ['Node 20', '11.3.244.8-node.38', '--interrupt-budget=400000'],
-  ['Node 22', '12.4.254.21-node.57', '--invocation-count-for-turbofan=12000'],
+  ['Node 20', '11.3.244.8-node.38', { patient: '--interrupt-budget=400000', own: '--interrupt-budget=67584' }],
+  [
+    'Node 22',
+    '12.4.254.21-node.57',
+    { patient: '--invocation-count-for-turbofan=12000', own: '--invocation-count-for-turbofan=3000' },
+  ],
   ['Node 24', '13.6.233.17-node.53', undefined],
-])('%s is given what its V8 knows', (_which, v8, flag) => {
-  expect(patientFlag(facts(v8))).toBe(flag)
+])('%s is given what its V8 knows', (_which, v8, flags) => {
+  expect(patientFlags(facts(v8))).toEqual(flags)
 })
 
 it.each([
@@ -19,14 +23,23 @@ it.each([
   ['Electron, which freezes its flags', { versions: { v8: '12.4.254', electron: '31.0.0' } }],
   ['who started the process with another', { execArgv: ['--invocation_count_for_turbofan=5'] }],
 ])('%s is left alone', (_who, more) => {
-  expect(patientFlag(facts('12.4.254', more))).toBe(undefined)
+  expect(patientFlags(facts('12.4.254', more))).toBe(undefined)
 })
 
-const ownFlag = patientFlag(process)
-it.skipIf(ownFlag === undefined)('is taken by the V8 of this process without a word', () => {
-  const program = `require('node:v8').setFlagsFromString(${JSON.stringify(ownFlag)}); console.log('done')`
+const ownFlags = patientFlags(process)
+it.skipIf(ownFlags === undefined)('are taken by the V8 of this process without a word', () => {
+  const set = Object.values(ownFlags ?? {}).map((flag) => `setFlagsFromString(${JSON.stringify(flag)});`)
+  const program = `const { setFlagsFromString } = require('node:v8'); ${set.join(' ')} console.log('done')`
 
   const { stdout, stderr } = spawnSync(process.execPath, ['-e', program], { encoding: 'utf8' })
 
   expect([stdout, stderr]).toEqual(['done\n', ''])
+})
+
+it.skipIf(ownFlags === undefined)('end with the value that this V8 has by itself', () => {
+  const [flag = '', value] = (ownFlags?.own ?? '').split('=')
+
+  const { stdout } = spawnSync(process.execPath, ['--v8-options'], { encoding: 'utf8' })
+
+  expect(stdout).toContain(`default: ${flag}=${value}\n`)
 })
