@@ -1,6 +1,7 @@
 // The bridge from one session to the engine: registers files as their turn comes, confirms the complete ones, and renews addresses
 // where the protocol can. It decides what a refusal by the service means for the files.
 
+import { isRefusal } from '../client/status.ts'
 import type { AddressRules } from '../core/address/address-policy.ts'
 import { isUploadError, known, summarize } from '../core/errors.ts'
 import { given } from '../core/given.ts'
@@ -174,7 +175,7 @@ function doubtfulParts({ parts, wasConfirmRefused }: LedgerFile): number[] {
 
 /** The service refused the names or answered without them. Errors of ours and missing answers do not count. */
 function isFileRefusal(error: unknown): boolean {
-  return isReply(error) || (isUploadError(error) && error.code === 'ERR_UPLOAD_SERVICE_REFUSED')
+  return isReply(error) || isRefusal(error)
 }
 
 function isReply(error: unknown): boolean {
