@@ -91,8 +91,8 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, reaso
 
   return async (file, reason) => {
     const { isDead, signal } = reason
-    if (renewAddresses !== undefined) return askHost(options, renewAddresses, file, signal)
-    if (protocol.register !== undefined) return countOf(file) <= MAX_REFUSALS && options.register(file, signal)
+    if (renewAddresses) return askHost(options, renewAddresses, file, signal)
+    if (protocol.register) return countOf(file) <= MAX_REFUSALS && options.register(file, signal)
     if (protocol.traits.addressing !== 'session') return false
     if (!isDead && (await isDoubted(file, signal))) return true
     const { generation } = file

@@ -249,6 +249,27 @@ it('says of a session that another process drives that nothing was done here', a
   expect(stderr).toMatch(/\nTo finish: mocap-uplink resume video-busy [^\n]*--base-url \S+\n$/)
 })
 
+it('says of videos, too, that a service does not know them, and does not send them again and again for it', async () => {
+  const command = ['video', 'first.mp4', 'second.mp4', ...VIDEO, '--json']
+  await service.close()
+  service = await startIndependentService({ faults: [{ operation: 'confirm', nth: 1, action: { status: 401 } }] })
+  const key = String(lastLine((await cli.run(command, environment())).stdout)['key'])
+  const other = await startIndependentService()
+  const there = { MOCAP_BASE_URL: other.url, MOCAP_API_KEY: other.apiKey }
+
+  const { code, stderr } = await cli.run(['resume'], environment(there))
+  const again = await cli.run(['resume', key], environment())
+  await other.close()
+
+  expect(code).toBe(1)
+  const [, , what, later, never] = stderr.split('\n')
+  expect(what).toMatch(/^Missing: 2 of 2 files, .* is not known there: the service may have been .*, or be another one/)
+  expect(later).toMatch(new RegExp(`^Once it is known: mocap-uplink resume ${key} `))
+  expect(never).toMatch(new RegExp(`upload what is missing as a new session, then: mocap-uplink cancel ${key} `))
+  expect(other.requestsOf('confirm').length).toBeLessThanOrEqual(4)
+  expect(again.code).toBe(0)
+})
+
 it('goes on behind as many sessions of a dead storage as a season leaves', async () => {
   for (let count = 0; count < 17; count += 1) await keptWithDeadStorage(`video-dead-${count}`)
   const capture = await keptCapture()
