@@ -21,7 +21,9 @@ export class UplinkCommand extends Command {
     // Whoever misspells a required option is told of the misspelling: commander complains of it next, if this does not throw.
     if (code === 'commander.missingMandatoryOptionValue' && this.#hasUnknown) return undefined as never
     const isCommandMeant = code === 'commander.excessArguments' && this.commands.length > 0
-    return super.error(isCommandMeant ? `error: unknown command '${this.args[0]}'` : message, options)
+    // Commander's own, which suggests a similar one. Its types do not show it.
+    if (isCommandMeant) return (this as unknown as { unknownCommand(): never }).unknownCommand()
+    return super.error(message, options)
   }
 }
 

@@ -4,7 +4,7 @@ import type { ErrorSummary } from '../core/errors.ts'
 import type { FinalStatus, FlowName } from '../core/journal/journal.ts'
 import { formatBytes } from '../core/plan.ts'
 import type { FileReport, Upload, UploadFileStatus, UploadReport } from '../flows/upload.ts'
-import { fullLine, withAdvice } from './views/error-line.ts'
+import { fullLine, reasonOf, tellingOnce, withAdvice } from './views/error-line.ts'
 import { EXIT, SIGNAL_EXIT, type StopSignal } from './exit-codes.ts'
 import type { Output } from './views/output.ts'
 import { countOf, formatDuration, formatRate } from './views/wording.ts'
@@ -120,8 +120,9 @@ export function printResult(output: Output, result: UploadResult, options: Resul
   const isWhole = status === 'failed' || status === 'cancelled'
   const others = files.filter((file) => file.status === 'failed' || (file.status === 'unfinished' && !isWhole))
   const most = status === 'interrupted' ? unfinishedNamed(output) : NAMED_AT_MOST
+  const reason = tellingOnce((file) => reasonOf(advised(file)))
   for (const file of others.slice(0, most)) {
-    output.complain(`${file.status}: ${name}${namedReason(file)}`)
+    output.complain(`${file.status}: ${name}${file.name}${file.error === undefined ? '' : `: ${reason(file)}`}`)
   }
   if (others.length > most) output.complain(`${name}and ${countOf(others.length - most, 'more file')}`)
   const isSaid = others.some((file) => file.error?.message === result.error?.message)
@@ -136,11 +137,9 @@ function unfinishedNamed({ mode }: Output): number {
   return mode === 'terminal' ? NAMED_AT_MOST_ON_TERMINAL : NAMED_AT_MOST_UNFINISHED
 }
 
-/** The file's name and why it failed. Most errors of a file already begin with its name. */
-function namedReason({ name, error }: FileReport): string {
-  if (error === undefined) return name
-  const words = withAdvice(error)
-  return words.startsWith(`${name}: `) ? words : `${name}: ${words}`
+/** The file with what to do in its error's message. */
+function advised({ name, error }: Pick<FileReport, 'name' | 'error'>): Pick<FileReport, 'name' | 'error'> {
+  return error === undefined ? { name } : { name, error: { ...error, message: withAdvice(error) } }
 }
 
 function summaryLine(result: UploadResult, bytesBefore: number, name: string): string {

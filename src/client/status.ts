@@ -1,6 +1,6 @@
 // What the status of an answer means for a call. Pure.
 
-import { isHttpStatusError, type HttpStatusError } from '../core/errors.ts'
+import { isHttpStatusError, isUploadError, type HttpStatusError, type UploadError } from '../core/errors.ts'
 
 export type AnswerClass = 'success' | 'redirect' | 'credentials' | 'refused' | 'again' | 'lasting'
 
@@ -20,6 +20,11 @@ export function classOfStatus(status: number): AnswerClass {
  */
 export function isDoubtfulStatus(status: number): boolean {
   return classOfStatus(status) === 'again' && ![425, 429, 503].includes(status)
+}
+
+/** Whether the service understood the call and said no. */
+export function isRefusal(error: unknown): error is UploadError {
+  return isUploadError(error) && error.code === 'ERR_UPLOAD_SERVICE_REFUSED'
 }
 
 /** Whether the service no longer knows the thing, or never did. */

@@ -93,5 +93,5 @@ export async function submitDraft(
   calling: CallOptions,
 ): Promise<{ serviceStatus?: string }> {
   const { status } = await client.requestedAnalyses.submit(analysisId, calling)
-  return status === undefined ? {} : { serviceStatus: status }
+  return given({ serviceStatus: status })
 }

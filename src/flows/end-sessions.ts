@@ -28,14 +28,14 @@ export async function endAllSessions(
   options: EndSessionsOptions,
   wasCancelAsked: boolean | undefined,
 ): Promise<{ readonly isServiceTold: boolean; readonly failure?: Error }> {
-  if (options.protocol.cancel === undefined) return { isServiceTold: false }
+  if (!options.protocol.cancel) return { isServiceTold: false }
   const folded = options.record.folded()
   const sessionIds = sessionsOf(folded)
   for (const { sessionId, failure } of await endEach(options, sessionIds, CANCEL_WITHIN_MS)) {
     // A 404 after an earlier cancel means that it worked, and a session that was left may have been ended already. Any other
     // 404 may come from something in between that does not know the call, even where this run began the session.
     const isExcused = isGone(failure) && (sessionId !== folded?.sessionId || wasCancelAsked)
-    if (failure !== undefined && !isExcused) return { isServiceTold: false, failure }
+    if (failure && !isExcused) return { isServiceTold: false, failure }
   }
   return { isServiceTold: sessionIds.length > 0 }
 }
@@ -48,7 +48,7 @@ export async function endLeftSessions(options: EndSessionsOptions): Promise<read
   const left = options.record.folded()?.leftSessionIds ?? []
   const untold: (string | number)[] = []
   for (const { sessionId, failure } of await endEach(options, left, END_LEFT_WITHIN_MS)) {
-    if (failure === undefined || isGone(failure)) await options.record.write({ type: 'session.ended', sessionId })
+    if (!failure || isGone(failure)) await options.record.write({ type: 'session.ended', sessionId })
     else untold.push(sessionId)
   }
   return untold

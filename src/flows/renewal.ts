@@ -3,6 +3,7 @@
 
 import type { AddressRules } from '../core/address/address-policy.ts'
 import { isUploadError, UploadError } from '../core/errors.ts'
+import { given } from '../core/given.ts'
 import { isReceived, receivedBytesOf, type LedgerFile } from '../core/journal/ledger.ts'
 import type { Clock, Protocol } from '../core/ports.ts'
 import { foreignWords } from '../core/redact.ts'
@@ -90,8 +91,8 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, reaso
 
   return async (file, reason) => {
     const { isDead, signal } = reason
-    if (renewAddresses !== undefined) return askHost(options, renewAddresses, file, signal)
-    if (protocol.register !== undefined) return countOf(file) <= MAX_REFUSALS && options.register(file, signal)
+    if (renewAddresses) return askHost(options, renewAddresses, file, signal)
+    if (protocol.register) return countOf(file) <= MAX_REFUSALS && options.register(file, signal)
     if (protocol.traits.addressing !== 'session') return false
     if (!isDead && (await isDoubted(file, signal))) return true
     const { generation } = file
@@ -122,9 +123,9 @@ async function askHost(
   const missing = file.parts.filter((part) => !isReceived(part)).map((part) => part.partNumber)
   const sessionId = file.sessionId ?? record.sessionId()
   const { serverFileId } = file
-  let given: readonly string[]
+  let signed: readonly string[]
   try {
-    given = await withinTime(clock, RENEW_WITHIN_MS, 'renewAddresses gave no answer in time.', async () =>
+    signed = await withinTime(clock, RENEW_WITHIN_MS, 'renewAddresses gave no answer in time.', async () =>
       unlessAborted(
         renewAddresses({ sessionId, serverFileId, fileName: file.plan.name, partNumbers: missing }),
         signal,
@@ -137,13 +138,13 @@ async function askHost(
     throw new UploadError('ERR_UPLOAD_SERVICE_REPLY', message, { cause: error })
   }
   // A host in plain JavaScript may return nothing.
-  const count = (given as typeof given | null)?.length
+  const count = (signed as typeof signed | null)?.length
   if (count !== missing.length)
     wrong(`renewAddresses gave ${count ?? 'no'} addresses for the ${missing.length} parts asked for.`)
   const addresses = [...file.addresses]
-  missing.forEach((partNumber, index) => (addresses[partNumber - 1] = given[index] ?? ''))
+  missing.forEach((partNumber, index) => (addresses[partNumber - 1] = signed[index] ?? ''))
   const { fileIndex } = file.plan
-  const renewed = [{ fileIndex, addresses, ...(serverFileId === undefined ? {} : { serverFileId }) }]
+  const renewed = [{ fileIndex, addresses, ...given({ serverFileId }) }]
   checkAddressed([file.plan], renewed, options.protocol, options)
   await record.write({ type: 'files.registered', files: renewed })
   return true

@@ -1,6 +1,7 @@
 // The bridge from one session to the engine: registers files as their turn comes, confirms the complete ones, and renews addresses
 // where the protocol can. It decides what a refusal by the service means for the files.
 
+import { isGone, isRefusal } from '../client/status.ts'
 import type { AddressRules } from '../core/address/address-policy.ts'
 import { isUploadError, known, summarize } from '../core/errors.ts'
 import { given } from '../core/given.ts'
@@ -30,7 +31,10 @@ export interface SessionJobOptions extends AddressRules {
   readonly onReplaced: (event: SessionReplaced, hasPossibleOrphan: boolean) => void
 }
 
-/** How often a confirmation may be refused while parts are doubtful, before the refusal is believed. */
+/**
+ * How often a confirmation may be refused while parts are doubtful, before the refusal is believed. One that says that the service does
+ * not know the file is believed the second time: it may be another service, or restored from a backup, and would never take it.
+ */
 const MAX_CONFIRM_REFUSALS = 6
 const CONFIRM_WAIT_MS = 1_000
 /** How many files may be finished at once when that takes only a record: they share the cost of writing it. */
@@ -42,7 +46,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
   /** Files whose registration an earlier run asked for without seeing the answer. */
   const registeredBefore = new Set(ledger.files.filter((file) => file.isRegistering))
   const confirmRefusals = new Map<number, number>()
-  const isNothingToAsk = protocol.confirm === undefined && options.digestWhole === undefined
+  const isNothingToAsk = !protocol.confirm && !options.digestWhole
   const ownerOf: PlaceOwners = new Map()
   for (const { addresses, plan } of ledger.files)
     if (addresses[0] !== undefined) ownerOf.set(placeOf(protocol, plan, addresses[0]), plan.fileIndex)
@@ -92,7 +96,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
   const confirm = async (file: LedgerFile, signal: AbortSignal): Promise<readonly number[] | undefined> => {
     const { fileIndex } = file.plan
     const sha256 = await options.digestWhole?.(file, signal)
-    if (protocol.confirm !== undefined) {
+    if (protocol.confirm) {
       await record.write({ type: 'file.confirming', fileIndex })
       report({ type: 'fileState', file })
       try {
@@ -109,7 +113,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
         const doubtful = doubtfulParts(file)
         const refusals = (confirmRefusals.get(fileIndex) ?? 0) + 1
         const isDoubtful = isUploadError(error) && error.code === 'ERR_UPLOAD_CONFIRM_REFUSED' && doubtful.length > 0
-        if (!isDoubtful || refusals > MAX_CONFIRM_REFUSALS) throw error
+        if (!isDoubtful || refusals > MAX_CONFIRM_REFUSALS || (refusals > 1 && isGone(error.cause))) throw error
         confirmRefusals.set(fileIndex, refusals)
         // A doubtful attempt may have arrived late and replaced a part after its receipt. Exactly the doubtful parts are sent
         // again. From the second refusal on, attempts that may still be under way get time to arrive first.
@@ -174,7 +178,7 @@ function doubtfulParts({ parts, wasConfirmRefused }: LedgerFile): number[] {
 
 /** The service refused the names or answered without them. Errors of ours and missing answers do not count. */
 function isFileRefusal(error: unknown): boolean {
-  return isReply(error) || (isUploadError(error) && error.code === 'ERR_UPLOAD_SERVICE_REFUSED')
+  return isReply(error) || isRefusal(error)
 }
 
 function isReply(error: unknown): boolean {

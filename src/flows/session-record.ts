@@ -32,9 +32,9 @@ export function createSessionRecord(
   key: string,
   resumed?: SessionJournal,
 ): SessionRecord {
-  let opened = resumed === undefined ? undefined : Promise.resolve(resumed)
+  let opened = resumed && Promise.resolve(resumed)
   let session = resumed
-  let folded = resumed === undefined ? undefined : foldJournal(resumed.records)
+  let folded = resumed && foldJournal(resumed.records)
   /** Keeps the order: a record that need not wait for the disk settles before others that were appended earlier. */
   let applied: Promise<unknown> = Promise.resolve()
   let applyingCount = 0

@@ -158,7 +158,7 @@ async function createSession(
   const plans: readonly PlannedFile[] = record.ledger().files.map((file) => file.plan)
   const created = await openSession(options, plans, { signal, looking })
   await record.write({ type: 'session.created', ...created })
-  if (record.folded()?.hasPossibleOrphan === true) telling.warnOfOrphan()
+  if (record.folded()?.hasPossibleOrphan) telling.warnOfOrphan()
   return { sessionId: created.sessionId }
 }
 
@@ -174,10 +174,12 @@ async function proveSources(
     if (hasher === undefined || isSettled(file) || file.receivedCount === 0) continue
     const { fileIndex } = file.plan
     try {
-      const depth = definition.verifyDepth ?? 'sample'
+      const { verifyDepth: depth } = definition
       await verifySource(file, sourceAt(definition, fileIndex), { hasher, random, depth, signal })
     } catch (error) {
       if (signal.aborted || !isUploadError(error)) throw error
+      // Only the confirmation of this file is missing, which needs nothing of it: all was sent while it could be read.
+      if (file.state !== 'ready' && error.code === 'ERR_UPLOAD_SOURCE_READ') continue
       await record.write({ type: 'file.failed', fileIndex, error: summarize(error) })
       telling.take({ type: 'fileState', file })
     }

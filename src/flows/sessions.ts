@@ -69,7 +69,7 @@ export function endSession(
     const wasCancelAsked = isGivenUp(folded)
     const definition = Object.assign(definitionOf(context, folded, options), { wasCancelAsked })
     // If the whole session was to be given up earlier, the service may know that already, so `isKept` comes too late.
-    const keeps = isKept && (keepsConfirmed === true || !wasCancelAsked)
+    const keeps = isKept && (keepsConfirmed || !wasCancelAsked)
     if (place !== 'confirmed') await record.write({ type: 'session.cancelling', keepsConfirmed: keeps })
     return driveSession(context, definition, record).cancel()
   })

@@ -11,8 +11,8 @@ import { unlessAborted } from '../core/unless-aborted.ts'
 export interface VerifySourceOptions {
   readonly hasher: Hasher
   readonly random: Random
-  /** `sample`: the first part, the last and three others; `full`: every part with a receipt. */
-  readonly depth: 'sample' | 'full'
+  /** `sample`, the default: the first part, the last and three others; `full`: every part with a receipt. */
+  readonly depth: 'sample' | 'full' | undefined
   readonly signal: AbortSignal
 }
 

@@ -1,7 +1,7 @@
 // Motion capture: one session, names registered in batches in capture order, and one streamed PUT per file, whose 2xx
 // is the receipt. There is nothing to confirm, and no call to cancel.
 
-import { isUploadError, wasDoubtful } from '../core/errors.ts'
+import { wasDoubtful } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import { ONE_PUT_LIMITS } from '../core/plan.ts'
 import type {
@@ -17,6 +17,7 @@ import { classifyStorageFailure } from '../core/attempt/storage-failure.ts'
 import { parseEtag } from '../core/attempt/etag.ts'
 import type { MocapSessionInput } from '../client/contract/captures.ts'
 import type { CallOptions, ServiceClient } from '../client/operations.ts'
+import { isRefusal } from '../client/status.ts'
 
 export interface CaptureSessionOptions {
   readonly client: ServiceClient
@@ -91,9 +92,4 @@ export function captureSession(options: CaptureSessionOptions): Protocol {
       return { kind: 'received', acceptedEnd: unit.end, ...given({ etag: etag?.raw }) }
     },
   }
-}
-
-/** Whether the service understood the request and said no. */
-export function isRefusal(error: unknown): boolean {
-  return isUploadError(error) && error.code === 'ERR_UPLOAD_SERVICE_REFUSED'
 }

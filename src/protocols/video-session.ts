@@ -2,11 +2,12 @@
 // with an ETag as its receipt. Each file is confirmed once, and one cancel ends the whole.
 
 import { whereUsable } from '../core/address/unusable-session.ts'
-import { isHttpStatusError, isUploadError, known, UploadError, type HttpStatusError } from '../core/errors.ts'
+import { isHttpStatusError, known, UploadError, type HttpStatusError } from '../core/errors.ts'
 import { formatEtag, type EtagForm } from '../core/attempt/etag.ts'
 import { S3_LIMITS } from '../core/plan.ts'
 import type { PlannedFile, Protocol, UnitLimits } from '../core/ports.ts'
 import type { ServiceClient } from '../client/operations.ts'
+import { isRefusal } from '../client/status.ts'
 import { judgeTaggedPart } from './judge-tagged-part.ts'
 import { fileIdOf, matchAddresses } from './match-addresses.ts'
 
@@ -100,6 +101,6 @@ function saysAlready(error: HttpStatusError): boolean {
 
 /** A refused confirmation gets its own code, upon which the flow may send doubtful parts again. */
 function asConfirmRefusal(error: unknown): unknown {
-  if (!isUploadError(error) || error.code !== 'ERR_UPLOAD_SERVICE_REFUSED') return error
+  if (!isRefusal(error)) return error
   return new UploadError('ERR_UPLOAD_CONFIRM_REFUSED', error.message, { cause: error, details: error.details })
 }

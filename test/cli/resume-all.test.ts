@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { jointExitCode, jointStatus } from '../../src/cli/upload-result.ts'
 import { diskJournal } from '../../src/node.ts'
 import { startIndependentService, type IndependentService } from '../helpers/independent-service.ts'
-import { installCli, CAPTURE, jsonLines, lastLine, type CliUnderTest } from './cli-under-test.ts'
+import { installCli, CAPTURE, jsonLines, lastLine, VIDEO, type CliUnderTest } from './cli-under-test.ts'
 
 /** Nobody listens there. */
 const DEAD_STORAGE = 'http://127.0.0.1:1'
@@ -18,8 +18,9 @@ let stateDir: string
 
 beforeAll(async () => {
   cli = await installCli()
-  await writeFile(join(cli.folder, 'clip.mp4'), 'content')
-  for (const name of ['take.action', 'other.action']) await writeFile(join(cli.folder, name), 'movement')
+  for (const name of ['clip.mp4', 'first.mp4', 'second.mp4']) await writeFile(join(cli.folder, name), 'content')
+  for (const name of ['take.action', 'other.action', 'first.action', 'second.action'])
+    await writeFile(join(cli.folder, name), 'movement')
 })
 afterAll(() => cli.remove())
 beforeEach(async () => {
@@ -56,6 +57,18 @@ async function keptWithDeadStorage(key: string): Promise<void> {
 async function keptCapture(name = 'take.action'): Promise<string> {
   const env = environment({ MOCAP_API_KEY: 'wrong' })
   return String(lastLine((await cli.run(['capture', name, ...CAPTURE, '--json'], env)).stdout)['key'])
+}
+
+/** An upload that failed for its credentials, and was given again. Of that, some files are confirmed. */
+async function keptTwice(command: readonly string[]): Promise<{ readonly mistake: string; readonly later: string }> {
+  const keyOf = async (env: Record<string, string>) => {
+    const { code, stdout } = await cli.run([...command, '--concurrency', '1', '--json'], env)
+    return [code, String(lastLine(stdout)['key'])] as const
+  }
+  const [, mistake] = await keyOf(environment({ MOCAP_API_KEY: 'wrong' }))
+  const [code, later] = await keyOf(environment())
+  expect(code).toBe(3)
+  return { mistake, later }
 }
 
 /** Resumes all, and stops with Ctrl-C as soon as that session has ended. */
@@ -156,6 +169,18 @@ it('delivers once what was given again after mistakes, and says what is left out
   expect((await cli.run(['sessions'], environment())).stdout).toMatch(new RegExp(`${other} .*confirmed`))
 })
 
+it('delivers nothing once more where the first of two mistakes was resumed by its key', async () => {
+  const [first, second] = [await keptCapture(), await keptCapture()]
+  expect((await cli.run(['resume', first], environment())).code).toBe(0)
+
+  const { stdout } = await cli.run(['resume', '--json'], environment())
+
+  expect(jsonLines(stdout)).toMatchObject([
+    { event: 'leftOut', key: second, givenAgainAs: first },
+    { event: 'result', sessions: [] },
+  ])
+})
+
 it('delivers nothing once more when what is finished was removed: the mistakes before it are removed with it', async () => {
   const mistake = await keptCapture()
   const [last, other] = [await keptCapture(), await keptCapture('other.action')]
@@ -166,6 +191,36 @@ it('delivers nothing once more when what is finished was removed: the mistakes b
   const removed = [mistake, last].map((key) => ({ event: 'removed', key }))
   expect(jsonLines(pruned.stdout)).toMatchObject([...removed, { event: 'result', sessions: 1, removed: 2 }])
   expect(lastLine((await cli.run(['resume', '--json'], environment())).stdout)).toMatchObject({ key: other })
+})
+
+it('delivers nothing once more when what is finished is forgotten: the mistakes before it are forgotten with it', async () => {
+  const mistake = await keptCapture()
+  const [last, other] = [await keptCapture(), await keptCapture('other.action')]
+  expect((await cli.run(['resume', last], environment())).code).toBe(0)
+
+  const forgotten = await cli.run(['sessions', '--forget', last, '--json'], environment())
+
+  const removed = [mistake, last].map((key) => ({ event: 'removed', key }))
+  expect(jsonLines(forgotten.stdout)).toMatchObject([...removed, { event: 'result', sessions: 1, removed: 2 }])
+  expect(lastLine((await cli.run(['resume', '--json'], environment())).stdout)).toMatchObject({ key: other })
+})
+
+it('delivers nothing once more where what was given again is given up, and part of it stays', async () => {
+  const refused = [2, 4].map((nth) => ({ operation: 'put', nth, action: { status: 400 } }) as const)
+  await service.close()
+  service = await startIndependentService({ faults: refused })
+  const video = await keptTwice(['video', 'first.mp4', 'second.mp4', ...VIDEO])
+  expect((await cli.run(['cancel', video.later, '--keep-confirmed'], environment())).code).toBe(0)
+  const capture = await keptTwice(['capture', 'first.action', 'second.action', ...CAPTURE])
+  expect((await cli.run(['cancel', capture.later], environment())).code).toBe(0)
+
+  const { stdout } = await cli.run(['resume', '--json'], environment())
+
+  expect(jsonLines(stdout)).toMatchObject([
+    { event: 'leftOut', key: capture.mistake, givenAgainAs: capture.later },
+    { event: 'leftOut', key: video.mistake, givenAgainAs: video.later },
+    { event: 'result', sessions: [] },
+  ])
 })
 
 it('finishes what never began where what was given again is given up', async () => {
@@ -192,6 +247,27 @@ it('says of a session that another process drives that nothing was done here', a
   expect(stdout).toBe('failed: nothing was sent, session s1\n')
   expect(stderr).toMatch(/^error: The session "video-busy" cannot be opened: process \d+ is working on it/)
   expect(stderr).toMatch(/\nTo finish: mocap-uplink resume video-busy [^\n]*--base-url \S+\n$/)
+})
+
+it('says of videos, too, that a service does not know them, and does not send them again and again for it', async () => {
+  const command = ['video', 'first.mp4', 'second.mp4', ...VIDEO, '--json']
+  await service.close()
+  service = await startIndependentService({ faults: [{ operation: 'confirm', nth: 1, action: { status: 401 } }] })
+  const key = String(lastLine((await cli.run(command, environment())).stdout)['key'])
+  const other = await startIndependentService()
+  const there = { MOCAP_BASE_URL: other.url, MOCAP_API_KEY: other.apiKey }
+
+  const { code, stderr } = await cli.run(['resume'], environment(there))
+  const again = await cli.run(['resume', key], environment())
+  await other.close()
+
+  expect(code).toBe(1)
+  const [, , what, later, never] = stderr.split('\n')
+  expect(what).toMatch(/^Missing: 2 of 2 files, .* is not known there: the service may have been .*, or be another one/)
+  expect(later).toMatch(new RegExp(`^Once it is known: mocap-uplink resume ${key} `))
+  expect(never).toMatch(new RegExp(`upload what is missing as a new session, then: mocap-uplink cancel ${key} `))
+  expect(other.requestsOf('confirm').length).toBeLessThanOrEqual(4)
+  expect(again.code).toBe(0)
 })
 
 it('goes on behind as many sessions of a dead storage as a season leaves', async () => {

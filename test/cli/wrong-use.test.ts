@@ -65,7 +65,7 @@ describe.concurrent('wrong use', () => {
     [
       'a misspelt command under one that acts',
       ['serve', 'key'],
-      /unknown command 'key'\. See mocap-uplink help serve\./,
+      /unknown command 'key', did you mean keys\? See mocap-uplink help serve\./,
     ],
     ['a missing argument', ['video', ...VIDEO], /missing required argument 'file'/],
     [
@@ -116,6 +116,16 @@ describe.concurrent('wrong use', () => {
       'too much concurrency',
       ['video', 'swing.mp4', ...VIDEO, '--concurrency', '65'],
       /--concurrency must be at most 64/,
+    ],
+    [
+      'a rate of nothing',
+      ['video', 'swing.mp4', ...VIDEO, '--limit-rate', '0'],
+      /^error: --limit-rate: The rate limit must be at least 1 byte a second, not 0\. Write off for no limit\. \(/,
+    ],
+    [
+      'a rate that is none',
+      ['video', 'swing.mp4', ...VIDEO, '--limit-rate', 'fast'],
+      /^error: --limit-rate: "fast" is not a size/,
     ],
     ['a time without a unit', ['video', 'swing.mp4', ...VIDEO, '--give-up-after', '12'], /--give-up-after is "12"/],
     ['no attempt at all', ['video', 'swing.mp4', ...VIDEO, '--retries', '0'], /--retries is "0"/],

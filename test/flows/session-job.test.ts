@@ -4,7 +4,7 @@
 import { describe, expect, it, vi } from 'vitest'
 
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
-import { UploadError } from '../../src/core/errors.ts'
+import { HttpStatusError, UploadError } from '../../src/core/errors.ts'
 import { JOURNAL_VERSION } from '../../src/core/journal/journal.ts'
 import { fileAt } from '../../src/core/journal/ledger.ts'
 import { ONE_PUT_LIMITS } from '../../src/core/plan.ts'
@@ -138,6 +138,20 @@ describe('a file that is confirmed by a call', () => {
     await clock.advance(1)
 
     expect([again.mock.calls.length, file.state]).toEqual([2, 'ready'])
+  })
+
+  it('is sent again once at most where the service does not know it: it may be another service', async () => {
+    const cause = new HttpStatusError('ERR_UPLOAD_SERVICE_REFUSED', 'No such session.', { status: 404 })
+    const refusal = new UploadError('ERR_UPLOAD_CONFIRM_REFUSED', 'No such session.', { cause })
+    const confirm = (): Promise<void> => Promise.reject(refusal)
+    const { file, job, record, clock, signal } = await receivedFile(memoryJournal(), { confirm })
+    await record.write({ type: 'part.doubtful', fileIndex: 0, partNumber: 1, generation: 0 })
+
+    expect(await job.finish(file, signal)).toEqual([1])
+    await record.write(RECEIVED)
+    const ended = expect(job.finish(file, signal)).rejects.toBe(refusal)
+    await clock.advance(60_000)
+    await ended
   })
 })
 

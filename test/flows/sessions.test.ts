@@ -182,6 +182,26 @@ describe('a resume', () => {
     await known.uplink.close()
   })
 
+  const unconfirmed: readonly (readonly [string, readonly JournalRecord[]])[] = [
+    ['whose confirmation had no answer', [{ at: 4, type: 'file.confirming', fileIndex: 0 }]],
+    ['that was not confirmed yet', []],
+  ]
+  it.each(unconfirmed)('confirms a file %s, though it can be read no more: all of it is stored', async (_, asked) => {
+    const received = confirmed.filter(({ type }) => type === 'part.received')
+    const receipt = { acceptedEnd: 3, etag: '"e"', isVerified: true, md5: '900150983cd24fb0d6963f7d28e17f72' }
+    const records = received.map((record) => Object.assign({}, record, { receipt }))
+    const { uplink, transport } = await uplinkWith([begun, created, ...records, ...asked])
+
+    const upload = await uplink.resume('k')
+    const next = await Promise.race([transport.next(), upload.done()])
+
+    if ('status' in next) throw new Error('It ended without a call.')
+    expect([next.method, await next.bodyJson()]).toMatchObject(['PATCH', { file_part_info: [{ etag: '"e"' }] }])
+    next.reply({ status: 200 })
+    expect(await upload.done()).toMatchObject({ status: 'confirmed', files: [{ status: 'confirmed', verified: true }] })
+    await uplink.close()
+  })
+
   it('asks no more of the addresses of a file that is confirmed', async () => {
     const files = [begun.files[0]!, { ...begun.files[0]!, fileIndex: 1, name: 'b.mp4' }]
     const addressed = ['http://s.test/1', 'https://s.test/2'].map((address, fileIndex) => ({

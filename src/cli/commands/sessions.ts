@@ -34,7 +34,7 @@ export function addSessionsCommand(program: Command, context: CommandContext): v
     .addOption(
       new Option(
         '--forget <keys...>',
-        'remove these, which are confirmed, cancelled or cannot be read; the service is not told',
+        'remove these, which are confirmed, cancelled or cannot be read, and failed starts of the same files; the service is not told',
       ).conflicts('prune'),
     )
   addBelow(command, HELP)
@@ -45,7 +45,8 @@ export function addSessionsCommand(program: Command, context: CommandContext): v
     const sessions = await kept.summaries()
     if (options.prune === true || options.forget !== undefined) {
       const { forget } = options
-      const unwanted = forget === undefined ? await finished(sessions, kept) : chosen(sessions, kept, forget)
+      const over = forget === undefined ? sessions.filter(isFinished) : chosen(sessions, kept, forget)
+      const unwanted = await withFailedStarts(over, sessions, kept)
       const removed = await remove(unwanted, kept, output, options)
       const [isDone, left] = [removed === unwanted.length, sessions.length - removed]
       const status = isDone ? 'completed' : 'failed'
@@ -77,15 +78,20 @@ function list(sessions: readonly ListedSession[], { folder }: KeptSessions, outp
 }
 
 /**
- * What nobody will miss, oldest first. Without what was given again in the end, the failed starts before it would look like uploads
- * that are still to be made: they go with it, unless another process is about to make one after all.
+ * These sessions and the failed starts of the same files, oldest first. Without what was given again in the end, the failed starts
+ * before it would look like uploads that are still to be made: they go with it, unless another process is about to make one after
+ * all.
  */
-async function finished(sessions: readonly SessionSummary[], kept: KeptSessions): Promise<readonly SessionSummary[]> {
-  const over = new Set(sessions.filter(isFinished).map(({ key }) => key))
+async function withFailedStarts(
+  over: readonly SessionSummary[],
+  sessions: readonly SessionSummary[],
+  kept: KeptSessions,
+): Promise<readonly SessionSummary[]> {
+  const keys = new Set(over.map(({ key }) => key))
   for (const [key, later] of await givenAgain(sessions, kept.journal)) {
-    if (over.has(later) && !(await kept.isInUse(key))) over.add(key)
+    if (keys.has(later) && !(await kept.isInUse(key))) keys.add(key)
   }
-  return sessions.filter(({ key }) => over.has(key))
+  return sessions.filter(({ key }) => keys.has(key))
 }
 
 /** The sessions to forget. Throws ERR_UPLOAD_INVALID_ARGUMENT for a key that is unknown, or whose session is not over. */

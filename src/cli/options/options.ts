@@ -149,7 +149,8 @@ function checkLimitRate(text: string): string {
     parseTimetable(text)
     return text
   } catch (error) {
-    return invalid(`--limit-rate: ${isUploadError(error) ? error.message : 'give a rate such as 2MB.'}`)
+    const why = isUploadError(error) ? error.message.replace(/^The rate limit: /, '') : 'give a rate such as 2MB.'
+    return invalid(`--limit-rate: ${why}`)
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { formatBytes } from '../../core/plan.ts'
 import type { Outage, Upload, UploadState } from '../../flows/upload.ts'
-import { reasonOf } from './error-line.ts'
+import { reasonOf, tellingOnce } from './error-line.ts'
 import type { Watching } from './json-lines.ts'
 import { inWords } from './operation-words.ts'
 import type { Output } from './output.ts'
@@ -40,6 +40,7 @@ export function tellAsLines(upload: Upload, voice: Voice): Watching {
   let confirmed = upload.files().filter((file) => file.state === 'confirmed').length
   let failed = 0
   let total: number | undefined
+  const reason = tellingOnce(reasonOf)
   const place = () => `${confirmed + failed} of ${(total ??= upload.files().length)}`
   upload.on('state', ({ state }) => {
     if (!IS_ENDING.has(state)) voice.say(state)
@@ -51,7 +52,7 @@ export function tellAsLines(upload: Upload, voice: Voice): Watching {
     }
     if (file.state === 'failed') {
       failed += 1
-      voice.say(`failed ${file.name} (${place()}): ${reasonOf(file)}`)
+      voice.say(`failed ${file.name} (${place()}): ${reason(file)}`)
     }
   })
   tellTroubles(upload, voice)

@@ -38,11 +38,31 @@ export function adviceFor({ code, status }: Pick<ErrorSummary, 'code' | 'status'
   return isElsewhere ? `${adviceOn(code)} If it names nothing of yours, check the base URL.` : adviceOn(code)
 }
 
+interface FailedFile {
+  readonly name: string
+  readonly error?: ErrorSummary
+}
+
 /** Why a file failed, without its name. Most errors of a file begin with it, and the line that shows them says it already. */
-export function reasonOf({ name, error }: { readonly name: string; readonly error?: ErrorSummary }): string {
+export function reasonOf({ name, error }: FailedFile): string {
   if (error === undefined) return 'no reason given'
   const { message } = error
   return inWords(message.startsWith(`${name}: `) ? message.slice(name.length + 2) : message)
+}
+
+/**
+ * Says why each of many files failed. A reason in which only the file's name differs is not repeated from one file to the next:
+ * whoever refuses one name often refuses all, and the same three lines twenty times would hide everything else.
+ */
+export function tellingOnce(reason: (file: FailedFile) => string): (file: FailedFile) => string {
+  let before: string | undefined
+  return (file) => {
+    const words = reason(file)
+    const nameless = words.replaceAll(file.name, '')
+    const isSame = nameless === before
+    before = nameless
+    return isSame ? 'for the same reason' : words
+  }
 }
 
 /** Codes whose messages say only what happened, in the words of the far end or the system. */

@@ -83,10 +83,16 @@ function isAddressInQuestion({ sessionId, error, hasPossibleOrphan }: UploadResu
   return sessionId === null && hasPossibleOrphan !== true && error?.isBaseUrlDoubtful === true
 }
 
-/** True if the service does not know the session of a capture, which can go on in no other. A video's files can take a new session. */
+/**
+ * True if the service does not know the session. Only where its storage does not know it either do a video's files take a new
+ * session, upon a resume.
+ */
 function isUnknownThere({ flow, sessionId, error }: UploadResult, missing: UploadResult['files']): boolean {
-  if (flow !== 'capture' || sessionId === null) return false
-  return isNotFound(error) || (missing.length > 0 && missing.every((file) => isNotFound(file.error)))
+  const isUnknown = (why: ErrorSummary | undefined) =>
+    isNotFound(why) && (flow === 'capture' || why?.code === 'ERR_UPLOAD_CONFIRM_REFUSED')
+  return (
+    sessionId !== null && (isUnknown(error) || (missing.length > 0 && missing.every((file) => isUnknown(file.error))))
+  )
 }
 
 /** True if whoever answered does not know the thing asked for, or no longer does. */

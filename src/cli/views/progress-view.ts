@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks'
 import type { Upload, UploadEvents } from '../../flows/upload.ts'
 import { isInBackground, onJobStop } from '../job-control.ts'
 import { tellTroubles, type Voice } from './change-lines.ts'
-import { reasonOf } from './error-line.ts'
+import { reasonOf, tellingOnce } from './error-line.ts'
 import type { Watching } from './json-lines.ts'
 import type { LiveArea, Output } from './output.ts'
 import { progressLines } from './progress-lines.ts'
@@ -73,9 +73,10 @@ export function tellOnTerminal(upload: Upload, output: Output, voice: Voice): Li
     outage = latest
     mark()
   })
+  const reason = tellingOnce(reasonOf)
   upload.on('file', (file) => {
     mark()
-    if (file.state === 'failed') voice.say(`failed ${file.name}: ${reasonOf(file)}`)
+    if (file.state === 'failed') voice.say(`failed ${file.name}: ${reason(file)}`)
   })
   tellTroubles(upload, voice)
 

@@ -2,7 +2,7 @@
 // call while running. `2MB` is a rate, `off` is none, `08:00,512KB 23:00,off` is one for each time of day. Pure: the time is
 // given.
 
-import { invalid, isUploadError } from '../errors.ts'
+import { invalid, type UploadError } from '../errors.ts'
 import { parseByteSize } from '../plan.ts'
 import type { Clock } from '../ports.ts'
 
@@ -76,16 +76,19 @@ function parseEntry(text: string): Entry {
 
 function parseRate(text: string): number | undefined {
   if (text.toLowerCase() === 'off') return undefined
+  let bytesPerSecond: number
   try {
-    return checkRate(parseByteSize(text))
+    bytesPerSecond = parseByteSize(text)
   } catch (error) {
-    return invalid(`The rate limit: ${isUploadError(error) ? error.message : GRAMMAR} Or write off for no limit.`)
+    return invalid(`The rate limit: ${(error as UploadError).message} Or write off for no limit.`)
   }
+  return checkRate(bytesPerSecond)
 }
 
 function checkRate(bytesPerSecond: number): number {
   if (bytesPerSecond >= 1 && Number.isFinite(bytesPerSecond)) return bytesPerSecond
-  return invalid(`The rate limit must be at least 1 byte a second, not ${bytesPerSecond}.`, { bytesPerSecond })
+  const message = `The rate limit must be at least 1 byte a second, not ${bytesPerSecond}. Write off for no limit.`
+  return invalid(message, { bytesPerSecond })
 }
 
 function timeOfDay(minute: number): string {

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 
-import { errorLine, fullLine, reasonOf } from '../../../src/cli/views/error-line.ts'
+import { errorLine, fullLine, reasonOf, tellingOnce } from '../../../src/cli/views/error-line.ts'
 import { TransportError, UploadError } from '../../../src/core/errors.ts'
 
 describe('the line of an error', () => {
@@ -36,6 +36,22 @@ describe('the line of an error', () => {
     expect(fullLine(error)).toMatch(/^a\.mp4: Gave up the confirmation of a file after 6 attempts\. /)
     expect(reasonOf({ name: 'a.mp4', error })).toMatch(/^Gave up the confirmation of a file after 6 attempts\. /)
     expect(error.message).toBe(message)
+  })
+
+  it('is not repeated from one file to the next where only their names differ', () => {
+    const failed = (name: string, words: string) => {
+      const message = `${name}: ${words}`
+      return { name, error: errorLine(new UploadError('ERR_UPLOAD_SERVICE_REFUSED', message)) }
+    }
+    const [a, b, c] = ['take-1.action', 'take-2.action', 'take-3.action'] as const
+    const files = [
+      ...[failed(a, `It says: ${a} is there.`), failed(b, `It says: ${b} is there.`), failed(c, 'It is gone.')],
+      ...[{ name: a }, { name: b }],
+    ]
+
+    expect(files.map(tellingOnce(reasonOf))).toEqual([
+      ...[`It says: ${a} is there.`, 'for the same reason', 'It is gone.', 'no reason given', 'for the same reason'],
+    ])
   })
 
   it('names what the network said before it says what to do', () => {

@@ -31,8 +31,8 @@ describe('a limit', () => {
   it.each([
     ['', 'not a size'],
     ['fast', '"fast" is not a size'],
-    ['0', 'at least 1 byte a second, not 0. Or write off'],
-    [0, 'at least 1 byte a second'],
+    ['0', 'The rate limit must be at least 1 byte a second, not 0. Write off'],
+    [0, 'at least 1 byte a second, not 0. Write off'],
     [-5, 'at least 1 byte a second'],
     [NaN, 'at least 1 byte a second'],
     [Infinity, 'at least 1 byte a second'],

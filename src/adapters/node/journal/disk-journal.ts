@@ -42,11 +42,19 @@ export function diskJournal({ folder, clock = systemClock() }: DiskJournalOption
   return {
     async open(key) {
       const place = join(root, folderOfKey(key))
-      await explained(root, 'made', () => makeFolder(root))
+      const makeRoot = () => explained(root, 'made', () => makeFolder(root))
+      await makeRoot()
       const lock = await lockSession(place, key)
+      const keepOwnKey = () => explained(place, 'written', () => keepKey(place, key))
+      const claimFolder = async () => {
+        await makeRoot()
+        await lock.renew()
+        await keepOwnKey()
+      }
       try {
-        await explained(place, 'written', () => keepKey(place, key))
-        const file = await openJournalFile(place, key, () => ({ key, begunUs: beginningAt(clock.wallNow()) }))
+        await keepOwnKey()
+        const makeHeader = () => ({ key, begunUs: beginningAt(clock.wallNow()) })
+        const file = await openJournalFile(place, key, makeHeader, claimFolder)
         return openSession(key, place, file, createGroupCommit(file, clock), lock)
       } catch (error) {
         await leave(place, lock)

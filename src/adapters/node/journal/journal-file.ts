@@ -47,12 +47,13 @@ export function readJournalFile(folder: string): Promise<readonly JournalRecord[
 /**
  * Opens the journal in `folder`. If there is none, it is made with its first records, under the header that
  * `makeHeader` returns. Damage, another version, or the header of another key reject with ERR_UPLOAD_JOURNAL before
- * anything is changed.
+ * anything is changed. `claimFolder` makes and locks the folder if somebody removes it later.
  */
 export async function openJournalFile(
   folder: string,
   key: string,
   makeHeader: () => JournalHeader,
+  claimFolder: () => Promise<void>,
 ): Promise<JournalFile> {
   const path = journalPath(folder)
   return explained(path, 'opened', async () => {
@@ -72,6 +73,7 @@ export async function openJournalFile(
       kept: end,
       hasTail: bytes.length > soundBytes,
       compactAtBytes: compactAtBytes(end),
+      claimFolder,
     }
     if (header !== undefined) state.handle = await openFile(path, isKept)
     if (soundBytes >= COMPACT_AT_OPEN_BYTES) await shorten(state, records)

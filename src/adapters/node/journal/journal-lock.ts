@@ -16,6 +16,8 @@ import { explained } from './journal-problem.ts'
 import { ownIdentity, whereIs, type ProcessIdentity } from './process-identity.ts'
 
 export interface JournalLock {
+  /** Locks the folder once more if the lock was removed. Rejects as `lockSession` does. */
+  renew(): Promise<void>
   /** Gives the lock back, and removes the session's folder if it is empty. Idempotent. Never rejects. */
   release(): Promise<void>
 }
@@ -28,13 +30,24 @@ const MAX_ROUNDS = 100
  * process holds it, this one included; if nothing can be said of its holder, because that is on another machine, even
  * one of the same name, or cannot be read; and if the folder cannot be used.
  */
-export function lockSession(folder: string, key: string): Promise<JournalLock> {
+export async function lockSession(folder: string, key: string): Promise<JournalLock> {
+  let path = await take(folder, key)
+  return {
+    async renew() {
+      if ((await holderIn(path)).where === 'absent') path = await take(folder, key)
+    },
+    release: () => release(folder, path),
+  }
+}
+
+/** The file that holds the lock, once it is ours. */
+function take(folder: string, key: string): Promise<string> {
   return explained(folder, 'locked', async () => {
     for (let round = 1; ; round++) {
       const path = await tryToLock(folder)
       if (path !== undefined) {
         await sweep(folder)
-        return { release: () => release(folder, path) }
+        return path
       }
       await clearWay(folder, key)
       if (round === MAX_ROUNDS) throw refused(key, `its lock "${join(folder, 'lock')}" changes all the time`)

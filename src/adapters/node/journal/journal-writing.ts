@@ -6,12 +6,15 @@
 // The file is rewritten as the shortest equivalent history if that halves it: at opening from 64 KiB on, and later each
 // time it has doubled and is over 8 MiB. Not more often, because rewriting reads and folds all of it. For the journal
 // of a night of thousands of small files, that would cost more memory than the upload itself.
+//
+// A file that somebody removes while it is open, such as a program that cleans up, is put back: what is written to it after that
+// would be kept for nobody, and an upload that is interrupted could not be resumed.
 
-import { open, readFile, rename, rm, type FileHandle } from 'node:fs/promises'
+import { open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 import { compactTexts } from '../../../core/journal/compact-in-steps.ts'
-import type { UploadError } from '../../../core/errors.ts'
+import { isUploadError, type UploadError } from '../../../core/errors.ts'
 import type { JournalRecord } from '../../../core/journal/journal.ts'
 import {
   decodingJournal,
@@ -21,6 +24,7 @@ import {
   type JournalHeader,
 } from '../../../core/journal/journal-lines.ts'
 import { inSlices } from '../in-slices.ts'
+import { readFully } from '../positional-io.ts'
 import { syncFolder, writeWhole } from './durable-file.ts'
 import { journalProblem } from './journal-problem.ts'
 
@@ -49,18 +53,38 @@ export interface WrittenJournal {
   /** Nothing was written since the last line said that all before it is kept. */
   isMarked: boolean
   broken: UploadError | undefined
+  /** Makes the folder of the file, and locks it, if it is gone. */
+  readonly claimFolder: () => Promise<void>
 }
 
 /** Brings everything that was written to the disk. Rejects with ERR_UPLOAD_JOURNAL, after which the file is broken. */
 export async function sync(state: WrittenJournal): Promise<void> {
   try {
-    await state.handle?.datasync()
+    const [isGone] = await Promise.all([isRemoved(state), state.handle?.datasync()])
+    if (isGone) await putBack(state)
     state.kept = state.end
   } catch (error) {
-    state.broken = journalProblem(error, state.path, 'brought to the disk')
+    state.broken = isUploadError(error) ? error : journalProblem(error, state.path, 'brought to the disk')
     await state.handle?.truncate(state.kept.bytes).catch(() => undefined)
     throw state.broken
   }
+}
+
+/** Whether the open file has lost its name. Some file systems count no links, so the name is looked at too. */
+async function isRemoved({ handle, path }: WrittenJournal): Promise<boolean> {
+  const facts = await handle?.stat()
+  if (facts?.nlink !== 0) return false
+  const named = await stat(path).catch(() => undefined)
+  return named?.ino !== facts.ino
+}
+
+async function putBack(state: WrittenJournal): Promise<void> {
+  const { handle, end } = state
+  if (handle === undefined) return
+  const bytes = new Uint8Array(end.bytes)
+  await readFully(handle, bytes, 0)
+  await state.claimFolder()
+  await replace(state, { pieces: [bytes], ...end })
 }
 
 /** Puts a whole new file in place. If it rejects before the rename, everything is as it was. */

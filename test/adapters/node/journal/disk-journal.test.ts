@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readlinkSync } from 'node:fs'
+import { existsSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
 import {
   appendFile,
   mkdir,
@@ -14,7 +14,7 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import { diskJournal } from '../../../../src/adapters/node/journal/disk-journal.ts'
@@ -79,6 +79,7 @@ async function read(journal: Journal, key = 'k'): Promise<readonly JournalRecord
 /** Watches the one class that all open files are of. */
 async function fileHandles(): Promise<
   Record<'datasync' | 'sync', () => Promise<void>> & {
+    stat(): Promise<Stats>
     truncate(length?: number): Promise<void>
     write(): Promise<unknown>
   }
@@ -475,6 +476,76 @@ describe('a folder in the place of the journal', () => {
     await session.close()
 
     expect(await read(journal)).toEqual([begun(2)])
+  })
+})
+
+describe('a journal that somebody removes while it is open', () => {
+  const long = `video-${'x'.repeat(200)}`
+
+  const removals: readonly (readonly [string, string, (folder: string) => string])[] = [
+    ['by itself', 'k', pathOf],
+    ['with its folder', 'k', (folder: string) => dirname(pathOf(folder))],
+    ['with its folder, under a long key', long, (folder: string) => dirname(pathOf(folder, long))],
+    ['with all sessions', 'k', (folder: string) => dirname(folder)],
+  ]
+  it.each(removals)('is put back whole by the next record that waits for the disk: %s', async (_, key, removed) => {
+    const folder = await temporary()
+    const journal = diskJournal({ folder })
+    const session = await journal.open(key)
+    await session.append([begun(3)])
+    await session.append([received(1)])
+
+    await rm(removed(folder), { recursive: true })
+    await session.append([received(2)])
+    await session.append([confirmed(0)])
+
+    expect(await journal.list()).toEqual([key])
+    expect(await journal.read(key)).toEqual([begun(3), received(1), received(2), confirmed(0)])
+    await expect(diskJournal({ folder }).open(key)).rejects.toMatchObject({
+      message: expect.stringContaining('it is open in this process already') as string,
+    })
+    await session.append([received(3)])
+    await session.close()
+    expect(await read(journal, key)).toHaveLength(5)
+    expect(await readdir(dirname(pathOf(folder, key)))).toEqual(key === long ? ['journal', 'key'] : ['journal'])
+  })
+
+  it('is for its owner alone where it is put back, and its name is looked at where a file system counts no links', async () => {
+    const folder = await temporary()
+    const session = await diskJournal({ folder }).open('k')
+    await session.append([begun(1)])
+    const { ino } = await stat(pathOf(folder))
+    const handles = await fileHandles()
+    const realStat = handles.stat
+    vi.spyOn(handles, 'stat').mockImplementation(async function (this: unknown) {
+      return Object.assign(await Reflect.apply(realStat, this, []), { nlink: 0 })
+    })
+
+    await session.append([confirmed(0)])
+    expect((await stat(pathOf(folder))).ino).toBe(ino)
+    await rm(dirname(folder), { recursive: true })
+    await session.append([confirmed(0)])
+
+    for (const path of [folder, dirname(pathOf(folder))]) expect((await stat(path)).mode & 0o777).toBe(0o700)
+    expect((await stat(pathOf(folder))).mode & 0o777).toBe(0o600)
+    await session.close()
+  })
+
+  it('takes nothing more where it cannot be put back: that is told, and what was refused is not found', async () => {
+    const folder = await temporary()
+    const journal = diskJournal({ folder })
+    const session = await journal.open('k')
+    await session.append([begun(1)])
+    await rm(folder, { recursive: true })
+    await writeFile(folder, '')
+
+    const wanted = { code: 'ERR_UPLOAD_JOURNAL', details: { path: folder, systemCode: 'EEXIST' } }
+    await expect(session.append([confirmed(0)])).rejects.toMatchObject(wanted)
+    await rm(folder)
+    await expect(session.append([confirmed(0)])).rejects.toMatchObject(wanted)
+    await session.close()
+
+    expect(await journal.list()).toEqual([])
   })
 })
 
