@@ -175,10 +175,11 @@ function checkedBearerHeaders({ bearerHeaders = ['authorization', 'authenticatio
 function checkedPublicUrl(publicUrl: string): string {
   const url = URL.canParse(publicUrl) ? new URL(publicUrl) : undefined
   check(
-    url !== undefined && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '',
-    'publicUrl must be an http or https URL without query and fragment',
+    url !== undefined && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '' && url.username === '',
+    'publicUrl must be an http or https URL without user, query and fragment',
   )
-  return publicUrl.replace(/\/+$/, '')
+  // As it was understood, not as it was written: a blank at its end would be in the middle of every address.
+  return url.origin + url.pathname.replace(/\/+$/, '')
 }
 
 function check(condition: boolean, rule: string): asserts condition {

@@ -54,7 +54,13 @@ it('serve makes credentials up, takes calls with them, and stops on Ctrl-C', asy
 })
 
 it('demo confirms and completes everything, finds every object identical, and cleans up', async () => {
-  const { code, stdout, stderr } = await cli.run(['demo', '--json'], { TMPDIR: temporary })
+  // Settings of somebody's own service, which the demo's must not use.
+  const settings = {
+    DATABASE_URL: 'postgres://uplink@127.0.0.1:1/records',
+    ...{ S3_BUCKET: 'films', S3_ENDPOINT: 'http://127.0.0.1:1', S3_ACCESS_KEY: 'a', S3_SECRET_KEY: 'b' },
+    ...{ MOCAP_ACCESS_TOKEN: 'token', MOCAP_CALLS_PER_MINUTE: '1', MOCAP_JWT_ISSUER: 'https://issuer.example' },
+  }
+  const { code, stdout, stderr } = await cli.run(['demo', '--json'], { TMPDIR: temporary, ...settings })
 
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   const result = lastLine(stdout)

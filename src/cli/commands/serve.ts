@@ -32,7 +32,10 @@ export function addServeCommand(program: Command, context: CommandContext): void
       'how long a stop answers 503 at /readyz before it does anything else (default: no delay)',
     )
     .option('--metrics-port <n>', 'serve /metrics on this port, for this machine only (default: on --port)')
-    .option('--keep-free <size>', 'disk space of --data that is kept free for the database (default: 64MiB)')
+    .option(
+      '--keep-free <size>',
+      'disk space of --data that is kept free for the database; 0 checks nothing (default: 64MiB)',
+    )
     .option(
       '--end-sessions-after <time>',
       'end unfinished video sessions that are older than this; `never` keeps them',

@@ -28,7 +28,7 @@ export async function startServiceProcess(
   const args = ['serve', '--port', '0', '--data', dataDir, '--complete-after', completeAfter, '--json']
   const child = spawn(process.execPath, [...process.execArgv, entry, ...args], {
     // The key goes by the environment, which other users cannot see. The channel tells the child when we die.
-    env: { ...process.env, MOCAP_API_KEY: apiKey, MOCAP_ACCESS_TOKEN: '' },
+    env: { ...withoutSettings(process.env), MOCAP_API_KEY: apiKey },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     // In a process group of its own, so that Ctrl-C reaches only the demo, which then stops the child.
     detached: true,
@@ -77,4 +77,9 @@ function listeningUrl(stdout: NodeJS.ReadableStream | null): Promise<string> {
       if (event.event === 'listening' && event.url !== undefined) resolve(event.url)
     })
   })
+}
+
+/** The environment without what `serve` reads: samples have no place in the database or bucket of somebody's service. */
+function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(?:MOCAP_|S3_|DATABASE_URL$)/.test(name)))
 }

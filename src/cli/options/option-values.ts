@@ -34,15 +34,15 @@ export function parseDuration(text: string, label: string, minMs = 1): number {
   return invalid(`${label} is ${show(text)}: give a time with its unit, such as 90s, 30m, 12h or 2d.`)
 }
 
-/** `16MiB`, `2MB`, `1048576`: at least one byte. */
-export function parseSize(text: string, label: string): number {
+/** `16MiB`, `2MB`, `1048576`: at least `minBytes`. */
+export function parseSize(text: string, label: string, minBytes = 1): number {
   let bytes: number
   try {
     bytes = parseByteSize(text)
   } catch (error) {
     return invalid(`${label}: ${isUploadError(error) ? error.message : 'give a size such as 16MiB.'}`)
   }
-  return bytes > 0 ? bytes : invalid(`${label} must be at least one byte.`)
+  return bytes >= minBytes ? bytes : invalid(`${label} must be at least one byte.`)
 }
 
 /** The JSON of an option, as text or `@FILE`. Messages never show what it holds. */

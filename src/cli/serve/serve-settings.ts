@@ -91,7 +91,7 @@ export async function serveSettings(options: ServeOptions, env: Environment): Pr
       analysisCompletesAfterMs:
         completeAfter === undefined ? undefined : parseDuration(completeAfter, '--complete-after'),
       page: await readPage(),
-      keepFreeBytes: keepFree === undefined ? undefined : parseSize(keepFree, '--keep-free'),
+      keepFreeBytes: keepFree === undefined ? undefined : parseSize(keepFree, '--keep-free', 0),
       stopDelayMs: stopDelay === undefined ? undefined : parseDuration(stopDelay, '--stop-delay', 0),
       metricsPort: metricsPort === undefined ? undefined : portOf(metricsPort, '--metrics-port'),
       metricsToken: env['MOCAP_METRICS_TOKEN'] || undefined,

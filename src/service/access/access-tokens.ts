@@ -5,6 +5,7 @@ import { createPublicKey } from 'node:crypto'
 import { createRemoteJWKSet, errors, jwtVerify, type JWTVerifyResult } from 'jose'
 
 import { refuse } from '../http/replies.ts'
+import { isUsableName } from './api-keys.ts'
 import type { JwtSettings } from './jwt-settings.ts'
 
 /** Returns the organisation that a token names; undefined when the token cannot be trusted. */
@@ -20,7 +21,7 @@ export function tokenCheck(settings: JwtSettings, now: () => number): TokenCheck
     try {
       const { payload } = await verify(token)
       const orgId = payload[settings.orgClaim]
-      return typeof orgId === 'string' && orgId !== '' ? orgId : undefined
+      return typeof orgId === 'string' && isUsableName(orgId) ? orgId : undefined
     } catch (error) {
       if (error instanceof errors.JOSEError && !AWAY.has(error.code)) return undefined
       // The key's type does not match the token's algorithm.

@@ -83,9 +83,12 @@ function digestOf(key: string): Buffer {
   return createHash('sha256').update(key).digest()
 }
 
+/** Whether a text can be the name of an organisation or of a key. */
+export function isUsableName(text: string): boolean {
+  return text.trim() !== '' && Buffer.byteLength(text) <= MAX_TEXT_BYTES && !/[\p{Cc}\p{Surrogate}]/u.test(text)
+}
+
 function checkText(what: string, text: string): void {
-  const isUsable =
-    text.trim() !== '' && Buffer.byteLength(text) <= MAX_TEXT_BYTES && !/[\p{Cc}\p{Surrogate}]/u.test(text)
-  if (!isUsable)
+  if (!isUsableName(text))
     throw new TypeError(`${what} of a key must be 1 to ${MAX_TEXT_BYTES} bytes of text without control characters.`)
 }

@@ -1,12 +1,15 @@
 // Which database failures are transient: the call did nothing, and the same call may succeed later.
 
 /**
- * The beginnings of PostgreSQL's codes: connection trouble (08), conflicting transactions (40), insufficient resources (53), a lock
- * that is held elsewhere (55P03), a stop or timeout by the server (57).
+ * The beginnings of PostgreSQL's codes: connection trouble (08), a server that does not write, because another one took over
+ * (25006), conflicting transactions (40), insufficient resources (53), a lock that is held elsewhere (55P03), a stop or timeout by
+ * the server (57).
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
-const PASSING_STATES = /^(?:08...|40...|53...|55P03|57...)$/
-const PASSING_CODES = /^E(?:CONN(?:REFUSED|RESET)|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|AI_AGAIN)$/
+const PASSING_STATES = /^(?:08...|25006|40...|53...|55P03|57...)$/
+/** A name that is not found was found at the start. In a network of containers, that of a stopped one is not known. */
+const PASSING_CODES =
+  /^E(?:CONN(?:REFUSED|RESET)|PIPE|TIMEDOUT|HOST(?:UNREACH|DOWN)|NET(?:UNREACH|DOWN)|AI_AGAIN|NOTFOUND)$/
 /** Errors that pg reports without a code. */
 const PASSING_WORDS =
   /^(?:timeout exceeded when trying to connect|Query read timeout|Connection terminated|Client has encountered a connection error)/

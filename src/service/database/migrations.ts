@@ -164,5 +164,13 @@ export async function migrate(db: Database): Promise<void> {
   const provider = { getMigrations: () => Promise.resolve({ ...migrations }) }
   const { error } = await new Migrator({ db, provider }).migrateToLatest()
   if (error === undefined) return
-  throw new Error('The service could not bring its database to the newest shape.', { cause: error })
+  const words = 'The service could not bring its database to the newest shape'
+  throw new Error(`${words}: ${reasonOf(error)}.`, { cause: error })
+}
+
+/** Whoever starts the service must learn of a wrong host, user or right from this. A database's words hold no password. */
+function reasonOf(error: unknown): string {
+  const { message, code } = error as { readonly message?: string; readonly code?: string }
+  // Of a host with several addresses, Node reports a code without a message.
+  return message || code || String(error)
 }

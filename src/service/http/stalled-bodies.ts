@@ -27,7 +27,8 @@ export function endIfStalled(raw: IncomingMessage, idleMs: number): void {
   let seenBytes = socket.bytesRead
   const timer = setInterval(() => {
     const { bytesRead } = socket
-    if (raw.complete) end()
+    // A client that left before the watch began has closed its socket without our hearing it.
+    if (raw.complete || socket.destroyed) end()
     else if (bytesRead === seenBytes) raw.destroy()
     seenBytes = bytesRead
   }, idleMs)

@@ -61,7 +61,11 @@ export function readBody<TSchema extends v.GenericSchema>(schema: TSchema, body:
     }
     throw new MalformedRequest([...problems.values()])
   }
-  const unstorable = [...findUnstorable(body, '')]
+  const unstorable: FieldProblem[] = []
+  for (const problem of findUnstorable(body, '')) {
+    // A body may have a million of them.
+    if (unstorable.push(problem) === MAX_PROBLEMS) break
+  }
   if (unstorable.length > 0) throw new MalformedRequest(unstorable)
   return parsed.output
 }

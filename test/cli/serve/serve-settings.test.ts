@@ -62,10 +62,15 @@ it.each<[string, string[], Record<string, string>]>([
   expect(stderr).not.toContain(SECRET)
 })
 
-it('takes a stop without any delay, and no other time of nothing', async () => {
-  const times = { addressLife: '1h', stopWithin: '30s', endSessionsAfter: '30d' }
-  const options = { port: '0', host: '127.0.0.1', databaseConnections: '10', ...times }
+const times = { addressLife: '1h', stopWithin: '30s', endSessionsAfter: '30d' }
+const options = { port: '0', host: '127.0.0.1', databaseConnections: '10', ...times }
 
+it('takes a stop without any delay, and no other time of nothing', async () => {
   expect(await serveSettings({ ...options, stopDelay: '0s' }, {})).toMatchObject({ stopDelayMs: 0 })
   await expect(serveSettings({ ...options, stopWithin: '0s' }, {})).rejects.toThrow(/^--stop-within is "0s"/)
+})
+
+it('takes 0 for what is kept free of the disk, and for no other size', async () => {
+  expect(await serveSettings({ ...options, keepFree: '0' }, {})).toMatchObject({ keepFreeBytes: 0 })
+  await expect(serveSettings({ ...options, maxBody: '0' }, {})).rejects.toThrow('--max-body must be at least one byte')
 })

@@ -27,7 +27,7 @@ beforeAll(async () => {
   otherDataDir = await mkdtemp(join(tmpdir(), 'service-access-'))
   service = await startUnderTest({
     malformedStatus: 400,
-    publicUrl: 'https://storage.example.test/base/',
+    publicUrl: ' https://storage.example.test/base/? ',
     log: { write: (line) => void logLines.push(line) },
   })
 })
@@ -157,6 +157,7 @@ describe('startService', () => {
     ['credentials', { credentials: { apiKeys: [], accessTokens: [] } }],
     ['credentials', { credentials: { apiKeys: ['has a space'], accessTokens: [] } }],
     ['publicUrl', { publicUrl: 'ftp://host' }],
+    ['publicUrl', { publicUrl: 'https://user:word@host' }],
     ['malformedStatus', { malformedStatus: 500 }],
     ['bodyIdleMs', { bodyIdleMs: 0 }],
     ['bearerHeaders', { bearerHeaders: ['x-token, x-other'] }],

@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest'
 
 import { MalformedRequest } from '../../../src/service/http/replies.ts'
-import { parseJson, readBody, videoUploadRequest } from '../../../src/service/http/wire.ts'
+import { parseJson, readBody, segmentRequest, videoUploadRequest } from '../../../src/service/http/wire.ts'
 
 function problemsOf(work: () => unknown) {
   try {
@@ -51,4 +51,13 @@ it('looks for no more problems than it tells, in the first entries or else the f
   const late = [...new Array<object>(50).fill(file), { ...file, number_of_chunks: 0 }, 1]
   expect(read(late).map(({ field }) => field)).toEqual(['files.50.number_of_chunks'])
   expect(problemsOf(() => readBody(videoUploadRequest, null))).toHaveLength(1)
+})
+
+it('looks no further than that for what cannot be stored', () => {
+  let seen = 0
+  const entry = Object.defineProperty({}, 'text', { enumerable: true, get: () => ((seen += 1), '\0') })
+  const body = { movement_type_id: 1, dom_hand: 'RHA', notes: new Array<object>(1_000).fill(entry) }
+
+  expect(problemsOf(() => readBody(segmentRequest, body))).toHaveLength(20)
+  expect(seen).toBe(20)
 })

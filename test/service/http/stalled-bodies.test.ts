@@ -2,12 +2,15 @@
 
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { connect } from 'node:net'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { connect, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 
+import { goneSignal } from '../../../src/service/http/gone-signal.ts'
+import { endIfStalled } from '../../../src/service/http/stalled-bodies.ts'
 import {
   API_KEY,
   openCaptureSession,
@@ -62,6 +65,37 @@ it('watches no body any more whose client was refused and left', async () => {
     .map(({ value }) => value as NodeJS.Timeout)
   expect(watches).toHaveLength(1)
   await expect.poll(() => ended.mock.calls.flat()).toEqual(expect.arrayContaining(watches))
+})
+
+/** What a call looks like to a service that looked up its credential until the caller had left. */
+async function callOfSomeoneWhoLeft(): Promise<{ request: IncomingMessage; response: ServerResponse }> {
+  const server = createServer()
+  onTestFinished(() => void server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined)
+  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"half')
+  const [request, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse]
+  socket.destroy()
+  await once(response, 'close')
+  return { request, response }
+}
+
+it('watches no body whose client has left already', async () => {
+  const { request } = await callOfSomeoneWhoLeft()
+  const began = vi.spyOn(globalThis, 'setInterval')
+  const ended = vi.spyOn(globalThis, 'clearInterval')
+  onTestFinished(() => void vi.restoreAllMocks())
+
+  endIfStalled(request, 5)
+
+  const [watch] = began.mock.results
+  await expect.poll(() => ended.mock.calls.flat()).toContain(watch?.value)
+})
+
+it('does no long work for a caller who has left already', async () => {
+  const { response } = await callOfSomeoneWhoLeft()
+
+  expect(goneSignal({ raw: response }).aborted).toBe(true)
 })
 
 it('lets go of an answer that its caller does not take', async () => {

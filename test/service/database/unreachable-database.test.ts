@@ -1,0 +1,39 @@
+// A start whose database cannot be used says why: nothing else tells an operator what to correct.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { expect, inject, it, onTestFinished } from 'vitest'
+
+import { startService } from '../../../src/service/index.ts'
+import { refusingAddress } from '../../../src/testing/refusing-address.ts'
+
+const server = inject('postgres')
+const PASSWORD = 'word-that-nobody-sees'
+
+async function startWith(databaseUrl: string): Promise<unknown> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'service-no-database-'))
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
+  return startService({ port: 0, dataDir, databaseUrl }).catch((error: unknown) => error)
+}
+
+it('names the host that does not answer, and no password', async () => {
+  const address = await refusingAddress()
+  onTestFinished(() => address.close())
+
+  const error = await startWith(`postgres://uplink:${PASSWORD}@127.0.0.1:${address.port}/records`)
+
+  expect(String(error)).toContain(`newest shape: connect ECONNREFUSED 127.0.0.1:${address.port}.`)
+  expect(String(error)).not.toContain(PASSWORD)
+})
+
+it.skipIf(server === undefined)('tells what the database says, and no password', async () => {
+  const url = new URL(server!)
+  url.password = PASSWORD
+
+  const error = await startWith(url.href)
+
+  expect(String(error)).toMatch(/newest shape: password authentication failed for user "\w+"\.$/)
+  expect(String(error)).not.toContain(PASSWORD)
+})
