@@ -93,15 +93,20 @@ describe('docs/known-failures.md', () => {
   it.each(lines)('%s', expectTest)
 })
 
-/** The line ends in a link to a file of tests, and in the name of one of them. */
+/** The line ends in a link to a file of tests and the name of one of them; so does each part of it that has a link. */
 function expectTest(line: string): void {
-  const [, shown = '', target = '', name = ''] = /\[([^\]]+)\]\(\.\.\/([^)]+)\) “([^”]+)”$/.exec(line) ?? []
-  expect(shown).toBe(target)
-  expect(existsSync(join(root, target))).toBe(true)
-  const names = [
-    ...read(target).matchAll(/(?:\b(?:it|test)(?:\.\w+(?:\([^\n]*\))?)*\(|\]\)\(|\n\s+)\s*(['"`])((?:(?!\1).)*)\1/g),
-  ]
-  expect(names.some((match) => match[2]!.includes(name))).toBe(true)
+  const links = [...line.matchAll(/\[([^\]]+)\]\(\.\.\/([^)]+)\) “([^”]+)”(?=$|[.;] )/g)]
+  expect(links.length).toBeGreaterThan(0)
+  expect(links.length).toBe(line.split('](').length - 1)
+  expect(line.endsWith('”')).toBe(true)
+  for (const [, shown = '', target = '', name = ''] of links) {
+    expect(shown).toBe(target)
+    expect(existsSync(join(root, target))).toBe(true)
+    const names = [
+      ...read(target).matchAll(/(?:\b(?:it|test)(?:\.\w+(?:\([^\n]*\))?)*\(|\]\)\(|\n\s+)\s*(['"`])((?:(?!\1).)*)\1/g),
+    ]
+    expect(names.filter((match) => match[2]!.includes(name)).length, name).toBeGreaterThan(0)
+  }
 }
 
 describe('the README', () => {

@@ -20,6 +20,9 @@ const SILENT_THIRD: Fault = {
   ...{ operation: 'put', nth: 1, fileName: 'big.mp4', partNumber: 3, action: { delayMs: 600_000 } },
 }
 
+/** When big.mp4 was written. A time of whole seconds can be set again exactly: a Date keeps no part of a millisecond. */
+const WRITTEN_AT = 1_000_000_000
+
 let cli: CliUnderTest
 let service: IndependentService
 let stateDir: string
@@ -29,6 +32,7 @@ beforeAll(async () => {
   cli = await installCli()
   await writeFile(join(cli.folder, 'small.mp4'), 'content')
   await writeFile(join(cli.folder, 'big.mp4'), big)
+  await utimes(join(cli.folder, 'big.mp4'), WRITTEN_AT, WRITTEN_AT)
   for (const name of ['take-1.action', 'take-2.action']) await writeFile(join(cli.folder, name), name)
 })
 afterAll(() => cli.remove())
@@ -118,9 +122,8 @@ describe('an upload that was interrupted', () => {
   it('counts in a dry run no receipt of a file that has changed since, and says which files are not as they were', async () => {
     const key = await killedUpload()
     const path = join(cli.folder, 'big.mp4')
-    const { atime, mtime } = await stat(path)
     try {
-      await utimes(path, atime, new Date(mtime.getTime() + 60_000))
+      await utimes(path, WRITTEN_AT, WRITTEN_AT + 60)
       const changed = await run('resume', '--dry-run')
       const json = await run('resume', key, '--dry-run', '--json')
       await rename(path, `${path}.away`)
@@ -139,7 +142,7 @@ describe('an upload that was interrupted', () => {
       expect(gone.stdout).toContain(`${key}: 1 of 2 files and 2 MiB are missing; 1 not found, see --files-in\n`)
     } finally {
       await rename(`${path}.away`, path).catch(() => undefined)
-      await utimes(path, atime, mtime)
+      await utimes(path, WRITTEN_AT, WRITTEN_AT)
     }
   })
 
@@ -194,19 +197,21 @@ describe('an upload that was interrupted', () => {
   it('stops the file alone whose bytes changed, although size and time did not', async () => {
     const key = await killedUpload()
     const path = join(cli.folder, 'big.mp4')
-    const { atime, mtime } = await stat(path)
     await writeFile(path, randomBytes(12 * MIB))
-    await utimes(path, atime, mtime)
+    await utimes(path, WRITTEN_AT, WRITTEN_AT)
 
     const { code, stdout, stderr } = await run('resume', key, '--json')
     await writeFile(path, big)
+    await utimes(path, WRITTEN_AT, WRITTEN_AT)
 
+    // Told by its bytes, and not by its time.
+    const changedPart = expect.stringMatching(/Part [12] of big\.mp4 is no longer what was sent/) as string
     expect(code).toBe(3)
     expect(lastLine(stdout)).toMatchObject({
       status: 'partial',
       files: [
         { name: 'small.mp4', status: 'confirmed' },
-        { name: 'big.mp4', status: 'failed', error: { code: 'ERR_UPLOAD_SOURCE_CHANGED' } },
+        { name: 'big.mp4', status: 'failed', error: { code: 'ERR_UPLOAD_SOURCE_CHANGED', message: changedPart } },
       ],
     })
     expect(stderr).toMatch(/\nMissing: 1 of 2 files, 12 MiB\. Upload the file that changed as a new session\.\n$/)

@@ -102,6 +102,27 @@ it('a storage that tired of waiting for the body, and says so as 400 or 409, is 
   expectStored(rig, files)
 })
 
+it('a storage that never gives an ETag fails the file after its attempts, and only that one', async () => {
+  const silent = { operation: 'put', nth: 'every', fileName: 'a.mp4', action: { status: 200 } } as const
+  const rig = await startRig({ faults: [silent] }, { retries: 3 })
+
+  const report = await rig.uplink.uploadVideos({ ...VIDEO, files: [sample('a.mp4', 10), sample('b.mp4', 10)] }).done()
+
+  expect(report.files).toMatchObject([
+    {
+      status: 'failed',
+      error: {
+        code: 'ERR_UPLOAD_ETAG_MISSING',
+        message: expect.stringMatching(/^a\.mp4: Gave up after 3 attempts\. .*without giving an ETag/) as string,
+      },
+    },
+    { status: 'confirmed' },
+  ])
+  const puts = rig.service.requestsOf('put').map(({ fileName, status }) => [fileName, status])
+  expect(puts.filter(([fileName]) => fileName === 'a.mp4')).toEqual(Array(3).fill(['a.mp4', 200]))
+  expect(rig.service.requestsOf('confirm')).toHaveLength(1)
+})
+
 it('one large file has all the connections that there are', async () => {
   // So slowly that a part is still on its way when the last connection opens, however busy the machine is.
   const rig = await startRig({}, { concurrency: 6, limitRate: 1_000_000 })

@@ -273,9 +273,12 @@ describe('addresses that died', () => {
     const rig = await startRig({ faults }, { concurrency: 1 })
     const files = [sample('small.mp4', 1_000, 1), sample('big.mp4', 30 * MIB, 2)]
     const replaced: SessionReplaced[] = []
-    const confirmed: number[] = []
+    const [confirmed, keptBytes]: [number[], number[]] = [[], []]
     const upload = rig.uplink.uploadVideos({ ...VIDEO, files })
-    upload.on('session.replaced', (event) => replaced.push(event))
+    upload.on('session.replaced', (event) => {
+      replaced.push(event)
+      keptBytes.push(upload.progress().confirmedBytes)
+    })
     upload.on('progress', ({ confirmedBytes }) => confirmed.push(confirmedBytes))
 
     const report = await upload.done()
@@ -287,6 +290,8 @@ describe('addresses that died', () => {
     expect(replaced).toEqual([
       { oldSessionId: created, newSessionId: report.sessionId, filesKept: 1, filesMoved: 1, bytesVoided: 5 * MIB },
     ])
+    // What is void is confirmed no more: only the small file is.
+    expect(keptBytes).toEqual([1_000])
     // The old session holds a confirmed file: it is not cancelled unasked.
     expect(rig.service.records.cancelledSessionIds).toEqual([])
     expect(

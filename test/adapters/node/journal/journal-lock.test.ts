@@ -36,6 +36,8 @@ const verbs = {
       if (session === undefined) continue
       await (await openFile(marker, 'wx')).close()
       wins += 1
+      // While this goes to the disk, whoever came in beside it finds the marker.
+      await session.append([{ type: 'session.creating', at: process.pid }])
       await rm(marker)
       await session.close()
     }
@@ -171,7 +173,8 @@ describe('between processes', () => {
 
     // Another answer is of a marker that was there already: two at once.
     expect(answers).toEqual(Array(4).fill({ value: 15 }))
-    expect(await readdir(folder)).toEqual([])
+    expect(await readdir(join(folder, folderOfKey('night-1')))).toEqual(['journal'])
+    expect((await tell(many[0]!, 'open', 'night-1')).value).toHaveLength(4 * 15)
   })
 })
 
