@@ -222,6 +222,20 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await heading(page).getByText('Your file is uploaded and confirmed').waitFor()
   })
 
+  test('says why an upload cannot go on here: the browser has no more room for it', async () => {
+    const page = await openPage()
+    await addElement(page)
+    await page.evaluate(() => {
+      IDBObjectStore.prototype.put = () => {
+        throw new DOMException('The disk is full.', 'QuotaExceededError')
+      }
+    })
+    await pick(page, 'swing-01.mp4')
+    await button(page, 'Upload 1 file').click()
+
+    await page.getByRole('alert').getByText('Free some space on the disk').waitFor()
+  })
+
   test('says that there is no network, and goes on by itself when it is back', async () => {
     const page = await openPage()
     await addElement(page)
