@@ -52,6 +52,17 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     return letGo
   }
 
+  /** Listens to what a screen reader is told from now on. */
+  async function listen(page: Page): Promise<() => Promise<string>> {
+    await page.evaluate(() => {
+      const region = document.querySelector('mocap-uploader')!.shadowRoot!.querySelector('[role=status]')!
+      const heard: string[] = []
+      new MutationObserver(() => heard.push(region.textContent)).observe(region, { childList: true })
+      Object.assign(globalThis, { heard })
+    })
+    return () => page.evaluate(() => (globalThis as unknown as { heard: string[] }).heard.join(' | '))
+  }
+
   async function offersNothingAfterReload(page: Page): Promise<void> {
     await page.reload()
     await addElement(page)
@@ -129,6 +140,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
 
     const offer = page.getByRole('group', { name: 'An earlier upload is not finished' })
     await offer.getByText(/^1 of 2 files confirmed, begun .+\. Choose the missing file again to finish\.$/).waitFor()
+    const heard = await listen(page)
     const choosing = page.waitForEvent('filechooser')
     await button(page, 'Choose files').first().click()
     await (await choosing).setFiles(paths('swing-02.mp4'))
@@ -136,6 +148,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
     expect(await offer.count()).toBe(0)
     expect(sent).toEqual(['2'])
+    await expect.poll(heard).toContain('Uploading 1 file.')
   })
 
   test('asks before it cancels what is confirmed in part, and takes Escape for no', async () => {
@@ -589,18 +602,11 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
   test('says milestones only, and several at once as one', async () => {
     const page = await openPage()
     await addElement(page)
-    const said = await page.evaluate(() => {
-      const region = document.querySelector('mocap-uploader')!.shadowRoot!.querySelector('[role=status]')!
-      const heard: string[] = []
-      new MutationObserver(() => heard.push(region.textContent)).observe(region, { childList: true })
-      Object.assign(globalThis, { heard })
-      return heard.length
-    })
-    expect(said).toBe(0)
+    const heard = await listen(page)
+    expect(await heard()).toBe('')
     await pick(page, 'swing-01.mp4')
     await button(page, 'Upload 1 file').click()
     await heading(page).getByText('Your file is uploaded and confirmed').waitFor()
-    const heard = () => page.evaluate(() => (globalThis as unknown as { heard: string[] }).heard.join(' | '))
     await expect.poll(heard).toContain('Your file is uploaded and confirmed')
     expect(await heard()).toContain('1 file added.')
     expect((await heard()).split(' | ').length).toBeLessThanOrEqual(3)
