@@ -77,7 +77,8 @@ export function createDropZone(
       setAttribute(files, 'accept', accept === '' ? undefined : accept)
       setText(fileButton, words.chooseFiles)
       setText(folderButton, words.chooseFolder)
-      const kinds = kindsIn(accept).map((kind) => kind.replace(/^\./, '').toUpperCase())
+      // `.mov`, `video/*` and `video/mp4` are named MOV, VIDEO and MP4.
+      const kinds = kindsIn(accept).map((kind) => kind.replace(/^\.|\/\*$|^.+\/(?=\w)/, '').toUpperCase())
       showText(hint, accept !== '' && words.accepts(words.list(kinds)))
       element.toggleAttribute('data-large', !isCompact)
       setPart(fileButton, `button choose-button${isCompact ? '' : ' primary-button'}`)

@@ -107,6 +107,13 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(await notice.textContent()).toBe('')
   })
 
+  test('names the kinds that it takes in words, however the page names them', async () => {
+    const page = await openPage()
+    await addElement(page, { accept: 'video/*, .mov, application/zip' })
+
+    await page.getByText('VIDEO, MOV, or ZIP files').waitFor()
+  })
+
   test('pauses with nothing in flight, and resumes', async () => {
     const page = await openPage()
     await addElement(page)
