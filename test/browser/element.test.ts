@@ -733,6 +733,37 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(await distance(200)).toBeLessThanOrEqual(2)
   })
 
+  test('leaves the list where a finger has scrolled it, for a while', async () => {
+    const page = await openPage()
+    await page.mouse.move(1, 1)
+    const scrolled = await page.evaluate(async () => {
+      let nowMs = performance.now()
+      performance.now = () => nowMs
+      const element = document.createElement('mocap-uploader')
+      globalThis.scripted = elementRig.scriptedUplink()
+      element.uplink = globalThis.scripted.uplink
+      document.body.replaceChildren(element)
+      const list = element.shadowRoot!.querySelector('ul')!
+      element.addFiles(Array.from({ length: 40 }, (_, index) => new File(['x'], `swing-${String(index)}.mp4`)))
+      await element.start()
+      while (list.querySelectorAll('[data-state=waiting]').length < 40) await new Promise(requestAnimationFrame)
+      const begin = async (index: number): Promise<number> => {
+        globalThis.scripted.change(index, { state: 'uploading', sentBytes: 1 })
+        while (!list.children[index]!.matches('[data-state=uploading]')) await new Promise(requestAnimationFrame)
+        await new Promise(requestAnimationFrame)
+        return list.scrollTop
+      }
+      const followed = await begin(39)
+      list.dispatchEvent(new PointerEvent('pointerdown', { pointerType: 'touch' }))
+      list.scrollTop = 100
+      const left = await begin(30)
+      nowMs += 10_000
+      return { followed, left, again: await begin(20) }
+    })
+    expect(scrolled.left).toBe(100)
+    expect([scrolled.followed, scrolled.again]).not.toContain(100)
+  })
+
   test('learns the size of each picked file in a task of its own, where that takes the browser long', async () => {
     const page = await openPage()
     await addElement(page)
