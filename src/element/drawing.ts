@@ -14,6 +14,9 @@ import type { UploadList } from './upload-list.ts'
 /** How often to draw while an upload reports nothing, ms: when the line stands still, the rate shown must fall. */
 const LOOK_AGAIN_MS = 1_000
 
+/** How long a finger on the list counts as looking through it, ms. Where there is no mouse, nothing hovers over a list. */
+const TOUCHED_MS = 10_000
+
 export interface Drawing {
   readonly element: HTMLElement
   /** Asks for a drawing in the next frame, because something has changed. */
@@ -39,6 +42,8 @@ export function createDrawing(
   let lookAgain: ReturnType<typeof setTimeout> | undefined
   let itemToReveal: Item | undefined
   let lastOnItsWay: Item | undefined
+  let touchedAtMs = -Infinity
+  rows.element.addEventListener('pointerdown', () => (touchedAtMs = performance.now()))
 
   const ask = (): void => {
     if (isAsked) return
@@ -71,7 +76,9 @@ export function createDrawing(
     })
     const onItsWay = items.find(({ state }) => state === 'uploading')
     // The list does not scroll while somebody looks through it.
-    if (onItsWay !== lastOnItsWay && !rows.element.matches(':hover, :focus-within')) itemToReveal ??= onItsWay
+    const isLookedThrough =
+      rows.element.matches(':hover, :focus-within') || performance.now() - touchedAtMs < TOUCHED_MS
+    if (onItsWay !== lastOnItsWay && !isLookedThrough) itemToReveal ??= onItsWay
     lastOnItsWay = onItsWay
     const isRetryAlone = retryable.length === 1
     const look = { words, isPaused: phase === 'paused', isRetryAlone, remainingMs: totals.remainingMs }

@@ -8,6 +8,12 @@ import { ICONS } from './icons.ts'
 import type { Item } from './items.ts'
 import type { Words } from './words.ts'
 
+/**
+ * A drag is gone when it was not heard of for this time, ms. While it is over the element, browsers tell so at least every 350 ms,
+ * also when it rests. Nobody is told that a drag has left a node that was replaced, as the facts are in each frame.
+ */
+const GONE_MS = 500
+
 export interface DropZone {
   readonly element: HTMLElement
   /** Opens the picker. Must be called in a click. `instead`: the row whose file is to be chosen again. */
@@ -71,7 +77,8 @@ export function createDropZone(
       setAttribute(files, 'accept', accept === '' ? undefined : accept)
       setText(fileButton, words.chooseFiles)
       setText(folderButton, words.chooseFolder)
-      const kinds = kindsIn(accept).map((kind) => kind.replace(/^\./, '').toUpperCase())
+      // `.mov`, `video/*` and `video/mp4` are named MOV, VIDEO and MP4.
+      const kinds = kindsIn(accept).map((kind) => kind.replace(/^\.|\/\*$|^.+\/(?=\w)/, '').toUpperCase())
       showText(hint, accept !== '' && words.accepts(words.list(kinds)))
       element.toggleAttribute('data-large', !isCompact)
       setPart(fileButton, `button choose-button${isCompact ? '' : ' primary-button'}`)
@@ -84,23 +91,24 @@ function listenForDrops(
   onOver: (isOver: boolean) => void,
   onFiles: (files: ChosenFile[]) => Promise<void>,
 ): void {
-  // A drag enters a child before it leaves the parent, so the two are counted.
-  let depth = 0
-  const enter = (to: number): void => {
-    depth = Math.max(0, to)
-    onOver(depth > 0)
-  }
-  const listen = (type: 'dragenter' | 'dragleave' | 'dragover' | 'drop', act: (transfer: DataTransfer) => void): void =>
+  let gone: ReturnType<typeof setTimeout> | undefined
+  const listen = (type: 'dragenter' | 'dragover' | 'drop', act: (transfer: DataTransfer) => void): void =>
     target.addEventListener(type, (event) => {
       if (!hasFiles(event.dataTransfer)) return
       event.preventDefault()
       act(event.dataTransfer)
     })
-  listen('dragenter', () => enter(depth + 1))
-  listen('dragleave', () => enter(depth - 1))
-  listen('dragover', (transfer) => (transfer.dropEffect = 'copy'))
+  const stay = (transfer: DataTransfer): void => {
+    transfer.dropEffect = 'copy'
+    onOver(true)
+    clearTimeout(gone)
+    gone = setTimeout(onOver, GONE_MS, false)
+  }
+  listen('dragenter', stay)
+  listen('dragover', stay)
   listen('drop', (transfer) => {
-    enter(0)
+    clearTimeout(gone)
+    onOver(false)
     void filesOfDrop(transfer).then(onFiles)
   })
 }

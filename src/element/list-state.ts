@@ -22,7 +22,8 @@ export interface Totals {
 /** The phase of these items. `active`: the uploads that are not over. */
 export function phaseOf(items: readonly Item[], active: readonly Job[]): Phase {
   const states = active.map(stateOf)
-  if (states.includes('cancelling')) return 'cancelling'
+  // Also when it is cancelled and only its report is still to come.
+  if (states.some((state) => state.startsWith('cancel'))) return 'cancelling'
   const going = states.filter((state) => state !== 'paused' && state !== 'pausing')
   if (going.some((state) => state !== 'waiting')) return 'uploading'
   if (going.length > 0) return 'waiting'

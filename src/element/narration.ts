@@ -40,7 +40,8 @@ export function createNarration(options: {
   const tellState = ({ upload: { key, state } }: Job): void => {
     const { filesConfirmed, filesTotal } = list.totals()
     if (state === 'paused') sayStanding(words().pausedAt(filesConfirmed, filesTotal))
-    if (state !== 'waiting' && cutOff.delete(key) && state === 'uploading')
+    // A session that could not be created is created first.
+    if (!/waiting|creat/.test(state) && cutOff.delete(key) && state === 'uploading')
       announcer.say(words().saidStarted(filesTotal - filesConfirmed))
     if (state === 'cancelling') sayStanding(words().cancelling)
     tell('mocap-upload-state', { key, state })

@@ -47,7 +47,10 @@ export function createNotices(onDismissed: () => void): Notices {
     },
     showProblem(error, words, title) {
       const problem = problemOf(error)
-      const details = problem === 'setup' ? build('p', 'hint', {}, words.details(isolated(error.message))) : undefined
+      const details =
+        problem === 'setup' || problem === 'elsewhere'
+          ? build('p', 'hint', {}, words.details(isolated(error.message)))
+          : undefined
       show(words, title ?? words.problems[problem], details)
     },
     clear: () => element.replaceChildren(),

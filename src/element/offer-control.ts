@@ -41,7 +41,7 @@ export interface OfferControlOptions {
   readonly choose: () => void
   /** Asks before uploaded bytes are given up. Confirmed files stay. */
   readonly mayDiscard: (atStake: AtStake) => Promise<unknown>
-  readonly onTaken: (resumed: ResumedUpload, filesTotal: number) => void
+  readonly onTaken: (resumed: ResumedUpload) => void
   readonly onDiscarded: (session: AtStake) => void
   /** Looks for offers again: before a person's click is followed, after its outcome, and when another tab no longer drives an upload. */
   readonly lookAgain: () => Promise<void>
@@ -92,10 +92,10 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
 
   /** Resumes an offer if nothing is missing. Otherwise shows what is. */
   const goOn = async (uplink: BrowserUplink, offer: Offer): Promise<void> => {
-    const { key, filesTotal } = offer.session
+    const { key } = offer.session
     const outcome = offer.missing.length > 0 ? offer : await resumeOffer(uplink, offer, options.resume)
     if ('upload' in outcome) {
-      options.onTaken(outcome, filesTotal)
+      options.onTaken(outcome)
       lookAgain(key)
     } else offers = offers.map((other) => (other.session.key === key ? outcome : other))
     onChange()

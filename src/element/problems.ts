@@ -4,8 +4,9 @@ import type { ErrorSummary, UploadErrorCode } from '../core/errors.ts'
 
 /**
  * The problems that a person can tell apart. `choose`: the file has to be chosen again. `setup`: only those who run the page or
- * the service can mend it, and the error's message is shown for them; every unlisted code means this. After all other problems,
- * one click tries again.
+ * the service can mend it, and the error's message is shown for them; every unlisted code means this. `elsewhere`: another tab has
+ * the session, or the browser cannot keep it, and the error's message says which. After all problems but the first two, one click
+ * tries again.
  */
 export type Problem = 'network' | 'again' | 'choose' | 'signIn' | 'elsewhere' | 'setup'
 

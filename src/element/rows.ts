@@ -17,62 +17,71 @@ export interface Rows {
   keep(isKept: (item: Item) => boolean): void
 }
 
-/** `carried`: the files of all uploads, also those that no longer have a row. */
-export function createRows(carried: () => readonly Item[]): Rows {
-  let items: readonly Item[] = []
+export function createRows(): Rows {
+  const rows = new Set<Item>()
+  /** The rows as a list. Made when it is asked for, because thousands of files may leave their rows one by one. */
+  let list: readonly Item[] | undefined
   /** Files chosen again in place of files under way. Those keep their rows, or they would go on unseen and take their share of the line. */
   const heirs = new WeakMap<Item, Item>()
-  const formerOf = (item: Item): Item | undefined => carried().find(({ replacedBy }) => replacedBy === item)
-  /** A file that was never begun is gone. Only the one that it had replaced can come back. */
-  const inherit = (same: Item, item: Item): void => {
-    const former = isReady(same) ? formerOf(same) : same
-    if (former) former.replacedBy = item
+  /** The files that were replaced, by the file that has the row now. */
+  const formers = new Map<Item, Item>()
+  const put = (item: Item): void => {
+    rows.add(item)
+    list = undefined
   }
-  const put = (added: readonly Item[]): void => {
-    items = [...items, ...added]
+  const take = (item: Item): void => {
+    rows.delete(item)
+    list = undefined
+  }
+  /** The file that this one had replaced. It is forgotten here. */
+  const takeFormer = (item: Item): Item | undefined => {
+    const former = formers.get(item)
+    formers.delete(item)
+    return former
+  }
+  const inherit = (same: Item, item: Item): void => {
+    take(same)
+    // A file that was never begun is gone. Only the one that it had replaced can come back.
+    const former = isReady(same) ? takeFormer(same) : same
+    if (!former) return
+    former.replacedBy = item
+    formers.set(item, former)
   }
   return {
-    items: () => items,
+    items: () => (list ??= [...rows]),
     add(files, again) {
       // Indexed by name, because thousands of files may be added to thousands of rows.
       const byName = new Map<string, readonly Item[]>()
-      for (const each of items) addUnder(byName, each.present.fileName, each)
-      const added = files.map((chosen) => newItem(chosen.file.name, chosen.file.size, chosen))
-      // They go together, because thousands of files that were given up may be added again.
-      const gone = new Set<Item>()
-      for (const item of added) {
-        const { present: own, chosen } = item
+      for (const each of rows) addUnder(byName, each.present.fileName, each)
+      for (const chosen of files) {
+        const item = newItem(chosen.file.name, chosen.file.size, chosen)
+        const own = item.present
         for (const each of byName.get(own.fileName) ?? []) {
           const { present } = each
           const isAgain = isReplaceable(each) && isSamePlace(present.location, own.location) && isSameFile(present, own)
           if (!isAgain && again?.get(each) !== chosen) continue
           // A file that is under way keeps its row for now. One that was chosen in its place before, and has not begun, gives way at once.
           if (isOnItsWay(each)) heirs.set(each, item)
-          else {
-            inherit(each, item)
-            gone.add(each)
-          }
+          else inherit(each, item)
         }
+        put(item)
       }
-      items = items.filter((item) => !gone.has(item))
-      put(added)
     },
-    put,
+    put: (added) => added.forEach(put),
     remove(item) {
-      const former = formerOf(item)
-      items = items.filter((other) => other !== item)
+      take(item)
+      const former = takeFormer(item)
       if (!former) return
       former.replacedBy = undefined
-      put([former])
+      put(former)
     },
     giveWay(item) {
       const heir = heirs.get(item)
-      if (!heir || !items.includes(heir)) return
-      items = items.filter((other) => other !== item)
-      inherit(item, heir)
+      if (heir && rows.has(heir)) inherit(item, heir)
     },
     keep(isKept) {
-      items = items.filter(isKept)
+      for (const item of rows) if (!isKept(item)) take(item)
+      for (const [item, former] of formers) if (!isKept(former)) formers.delete(item)
     },
   }
 }

@@ -87,7 +87,7 @@ export interface UploaderTexts {
 
   readonly notSetUp: string
   readonly problems: Readonly<Record<Problem, string>>
-  /** Shows the error's message to those who run the page or the service. */
+  /** Shows the error's message: to those who run the page or the service, or why an upload cannot go on here. */
   readonly details: (message: string) => string
 
   /** The first of the texts that only screen readers say, at milestones. */
@@ -187,7 +187,7 @@ export const englishTexts: UploaderTexts = {
     again: 'It did not work. Try again in a few minutes.',
     choose: 'The file has changed or cannot be read. Choose it again.',
     signIn: 'You are not signed in, or may not upload here. Sign in, then try again.',
-    elsewhere: 'This upload cannot go on here. It may be open in another tab.',
+    elsewhere: 'This upload cannot go on here.',
     setup: 'Your files are fine. Tell the people who run this page, then try again.',
   },
   details: (message) => `Details: ${message}`,

@@ -58,7 +58,7 @@ export interface UploadList {
 }
 
 export function createUploadList(listener: ListListener): UploadList {
-  const rows = createRows(() => jobs.flatMap((job) => job.items))
+  const rows = createRows()
   let jobs: Job[] = []
   const read = createReading(touch)
   const over = new WeakSet<Job>()

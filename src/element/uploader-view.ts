@@ -57,9 +57,10 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     resume: (...of) => setting().resume(...of),
     choose: () => void zone.choose(),
     mayDiscard: (session) => question.ask(setting().words, session, true),
-    onTaken(resumed, filesTotal) {
+    onTaken(resumed) {
       list.adopt(resumed)
-      announcer.say(setting().words.saidStarted(filesTotal))
+      const { filesTotal, filesConfirmed } = resumed.offer.session
+      announcer.say(setting().words.saidStarted(filesTotal - filesConfirmed))
     },
     onDiscarded({ filesConfirmed, filesTotal }) {
       const { words } = setting()

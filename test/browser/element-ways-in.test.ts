@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { pattern } from '../../src/testing/transport/requests.ts'
 import { violations } from './rig/accessibility.ts'
 import { chromiumPath } from './rig/chromium.ts'
-import { dropOnto, heading, isLatePart, useElementPages } from './rig/element-page.ts'
+import { dropOnto, heading, isLatePart, startTwo, useElementPages } from './rig/element-page.ts'
 import { waitForAnswers } from './rig/patient-page.ts'
 
 const MIB = 1024 * 1024
@@ -37,6 +37,36 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
 
     expect(await names(page)).toHaveLength(3)
     expect(registered).toEqual([['take-1.action', 'take-2.action', 'take-10.action']])
+  })
+
+  test('ends its welcome when a drag has left it, also where what was under the drag is no longer there', async () => {
+    const page = await openPage()
+    await startTwo(page, 1000)
+    const facts = page.locator('mocap-uploader [part~=summary-facts]')
+    const isAt = async (sentBytes: number) => {
+      await page.evaluate((sent) => globalThis.scripted.change(0, { state: 'uploading', sentBytes: sent }), sentBytes)
+      await facts.getByText(`${String(sentBytes)} bytes of 2 kB`).waitFor()
+    }
+    await isAt(100)
+    await page.evaluate(() => {
+      const zone = document.querySelector('mocap-uploader')!.shadowRoot!.querySelector('.drop-zone')!
+      new MutationObserver(() => (document.title = 'welcomed')).observe(zone, { attributeFilter: ['data-over'] })
+    })
+    const devTools = await page.context().newCDPSession(page)
+    const data = { items: [], files: [pathOf('swing-01.mp4')], dragOperationsMask: 1 }
+    const drag = (type: 'dragEnter' | 'dragOver' | 'dragCancel', x: number, y: number) =>
+      devTools.send('Input.dispatchDragEvent', { type, x, y, data })
+    const box = (await facts.boundingBox())!
+    const [x, y] = [box.x + 30, box.y + box.height / 2]
+    await drag('dragEnter', x, y)
+    await drag('dragOver', x, y)
+    await isAt(200)
+    await drag('dragOver', x + 1, y)
+    await drag('dragOver', x, 700)
+    await drag('dragCancel', x, 700)
+
+    expect(await page.title()).toBe('welcomed')
+    await expect.poll(() => page.locator('mocap-uploader [data-over]').count()).toBe(0)
   })
 
   test('says that a folder has no files', async () => {

@@ -52,6 +52,17 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     return letGo
   }
 
+  /** Listens to what a screen reader is told from now on. */
+  async function listen(page: Page): Promise<() => Promise<string>> {
+    await page.evaluate(() => {
+      const region = document.querySelector('mocap-uploader')!.shadowRoot!.querySelector('[role=status]')!
+      const heard: string[] = []
+      new MutationObserver(() => heard.push(region.textContent)).observe(region, { childList: true })
+      Object.assign(globalThis, { heard })
+    })
+    return () => page.evaluate(() => (globalThis as unknown as { heard: string[] }).heard.join(' | '))
+  }
+
   async function offersNothingAfterReload(page: Page): Promise<void> {
     await page.reload()
     await addElement(page)
@@ -96,6 +107,13 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(await notice.textContent()).toBe('')
   })
 
+  test('names the kinds that it takes in words, however the page names them', async () => {
+    const page = await openPage()
+    await addElement(page, { accept: 'video/*, .mov, application/zip' })
+
+    await page.getByText('VIDEO, MOV, or ZIP files').waitFor()
+  })
+
   test('pauses with nothing in flight, and resumes', async () => {
     const page = await openPage()
     await addElement(page)
@@ -129,6 +147,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
 
     const offer = page.getByRole('group', { name: 'An earlier upload is not finished' })
     await offer.getByText(/^1 of 2 files confirmed, begun .+\. Choose the missing file again to finish\.$/).waitFor()
+    const heard = await listen(page)
     const choosing = page.waitForEvent('filechooser')
     await button(page, 'Choose files').first().click()
     await (await choosing).setFiles(paths('swing-02.mp4'))
@@ -136,6 +155,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
     expect(await offer.count()).toBe(0)
     expect(sent).toEqual(['2'])
+    await expect.poll(heard).toContain('Uploading 1 file.')
   })
 
   test('asks before it cancels what is confirmed in part, and takes Escape for no', async () => {
@@ -220,6 +240,20 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await button(page, 'Try again: swing-02.mp4').click()
 
     await heading(page).getByText('Your file is uploaded and confirmed').waitFor()
+  })
+
+  test('says why an upload cannot go on here: the browser has no more room for it', async () => {
+    const page = await openPage()
+    await addElement(page)
+    await page.evaluate(() => {
+      IDBObjectStore.prototype.put = () => {
+        throw new DOMException('The disk is full.', 'QuotaExceededError')
+      }
+    })
+    await pick(page, 'swing-01.mp4')
+    await button(page, 'Upload 1 file').click()
+
+    await page.getByRole('alert').getByText('Free some space on the disk').waitFor()
   })
 
   test('says that there is no network, and goes on by itself when it is back', async () => {
@@ -575,18 +609,11 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
   test('says milestones only, and several at once as one', async () => {
     const page = await openPage()
     await addElement(page)
-    const said = await page.evaluate(() => {
-      const region = document.querySelector('mocap-uploader')!.shadowRoot!.querySelector('[role=status]')!
-      const heard: string[] = []
-      new MutationObserver(() => heard.push(region.textContent)).observe(region, { childList: true })
-      Object.assign(globalThis, { heard })
-      return heard.length
-    })
-    expect(said).toBe(0)
+    const heard = await listen(page)
+    expect(await heard()).toBe('')
     await pick(page, 'swing-01.mp4')
     await button(page, 'Upload 1 file').click()
     await heading(page).getByText('Your file is uploaded and confirmed').waitFor()
-    const heard = () => page.evaluate(() => (globalThis as unknown as { heard: string[] }).heard.join(' | '))
     await expect.poll(heard).toContain('Your file is uploaded and confirmed')
     expect(await heard()).toContain('1 file added.')
     expect((await heard()).split(' | ').length).toBeLessThanOrEqual(3)
@@ -704,6 +731,37 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await move(100)
     await page.locator('mocap-uploader li[data-state=uploading]').nth(1).waitFor({ state: 'attached' })
     expect(await distance(200)).toBeLessThanOrEqual(2)
+  })
+
+  test('leaves the list where a finger has scrolled it, for a while', async () => {
+    const page = await openPage()
+    await page.mouse.move(1, 1)
+    const scrolled = await page.evaluate(async () => {
+      let nowMs = performance.now()
+      performance.now = () => nowMs
+      const element = document.createElement('mocap-uploader')
+      globalThis.scripted = elementRig.scriptedUplink()
+      element.uplink = globalThis.scripted.uplink
+      document.body.replaceChildren(element)
+      const list = element.shadowRoot!.querySelector('ul')!
+      element.addFiles(Array.from({ length: 40 }, (_, index) => new File(['x'], `swing-${String(index)}.mp4`)))
+      await element.start()
+      while (list.querySelectorAll('[data-state=waiting]').length < 40) await new Promise(requestAnimationFrame)
+      const begin = async (index: number): Promise<number> => {
+        globalThis.scripted.change(index, { state: 'uploading', sentBytes: 1 })
+        while (!list.children[index]!.matches('[data-state=uploading]')) await new Promise(requestAnimationFrame)
+        await new Promise(requestAnimationFrame)
+        return list.scrollTop
+      }
+      const followed = await begin(39)
+      list.dispatchEvent(new PointerEvent('pointerdown', { pointerType: 'touch' }))
+      list.scrollTop = 100
+      const left = await begin(30)
+      nowMs += 10_000
+      return { followed, left, again: await begin(20) }
+    })
+    expect(scrolled.left).toBe(100)
+    expect([scrolled.followed, scrolled.again]).not.toContain(100)
   })
 
   test('learns the size of each picked file in a task of its own, where that takes the browser long', async () => {

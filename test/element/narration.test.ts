@@ -55,6 +55,13 @@ it('says that the network is gone, and that it is back', () => {
   ])
 })
 
+it('says that the network is back also where it was gone before the session was created', () => {
+  expect(narrated(['creating', 'waiting', 'creating', 'created', 'uploading'], WAIT, false)).toEqual([
+    'No connection. The upload goes on by itself when it is back.',
+    'Uploading 14 files.',
+  ])
+})
+
 it('says that it is the other end that takes nothing, and when it is tried next; without a network it is that', () => {
   const time = createFormats('en').time(OF_SERVICE.untilMs)
   expect(narrated(['waiting', 'uploading', 'waiting'], OF_SERVICE)).toEqual([

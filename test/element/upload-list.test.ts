@@ -40,6 +40,14 @@ it('is under way as soon as it was begun: a second click finds nothing that is r
   expect(list.phase()).toBe('uploading')
 })
 
+it('is being cancelled until the report has come, and does not upload again for a moment', () => {
+  const { list } = listed()
+  const upload = { on: ignore, done: () => new Promise<never>(ignore), files: () => [] }
+  list.start(list.items, () => ({ ...upload, state: 'cancelled' }) as unknown as Upload)
+
+  expect(list.phase()).toBe('cancelling')
+})
+
 it('has at stake what a cancel ends, and nothing of an upload that is over', async () => {
   const { list } = listed()
   const { upload, say, end } = driven('first', 5)
