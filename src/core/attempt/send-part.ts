@@ -158,7 +158,8 @@ function contentOf(
 /** Counts what was handed over until the attempt has ended. What a transport reports later is no longer true. */
 function handOver(ports: SendPartPorts, attempt: Attempt, watchdog: Watchdog, bytes: number): void {
   const { lengthBytes, sentBytes } = attempt
-  if (!attempt.isSending || bytes < sentBytes) return
+  // Written so that what is no number counts as nothing told: a host's transport may give one.
+  if (!attempt.isSending || !(bytes >= sentBytes)) return
   attempt.hasTold = true
   attempt.sentBytes = Math.min(bytes, lengthBytes)
   if (bytes >= lengthBytes) watchdog.handedOver(bytes)
