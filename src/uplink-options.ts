@@ -81,9 +81,12 @@ export interface UplinkPorts {
   readonly sourceAt?: (file: { readonly name: string; readonly location: string }) => Source
   /** Allocates the memory that bodies pass through; shared memory when the hasher runs on another thread. */
   readonly allocate?: (bytes: number) => Uint8Array
-  /** Sends short parts in one piece. Without it all parts go through windows. */
+  /** `wholeBodies()`, which sends short parts in one piece. Without it all parts go through windows. */
   readonly wholeBodies?: WholeBodies
-  /** Listens to the line if the storage's transport can measure round trips. Without it concurrency is tuned by throughput alone. */
+  /**
+   * `lineHearing()`, which listens to the line if the storage's transport can measure round trips. Without it concurrency is
+   * tuned by throughput alone.
+   */
   readonly hearing?: Hearing
   /** `adaptiveTuning`, for `concurrency: 'auto'`, `limitRate` and `isBackground`. Without it only a fixed `concurrency` is possible. */
   readonly tuning?: TuningMaker

@@ -35,8 +35,7 @@ export interface Failure {
 
 export type Tried<TResult, TFailure extends Failure> = { readonly result: TResult } | { readonly failure: TFailure }
 
-/** The first pause is half of this on average, ms. Each further one is twice as long, up to the cap. */
-const BASE_WAIT_MS = 500
+/** The longest pause unless the host asks for more, ms. */
 const MAX_WAIT_MS = 60_000
 /** No pause is shorter than this, ms, however the random draw falls. */
 const MIN_WAIT_MS = 250
@@ -123,7 +122,7 @@ export async function persist<TResult, TFailure extends Failure>(
  */
 function pauseAfter({ retryAfterMs = 0 }: Failure, attempt: number, random: Random): number {
   const askedMs = Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) * (1 + random() / 10)
-  const ownMs = backoffMs({ attempt, baseMs: BASE_WAIT_MS, capMs: MAX_WAIT_MS, random })
+  const ownMs = backoffMs(attempt, random, MAX_WAIT_MS)
   return Math.max(ownMs, askedMs, MIN_WAIT_MS)
 }
 

@@ -58,10 +58,7 @@ export interface Engine extends FixedEngine {
  * option.
  */
 export function createTunedEngine(options: EngineOptions, makeTuning: TuningMaker): Engine {
-  const { concurrency = 'auto', retries = 1, giveUpAfterMs = 0, timeouts = {} } = options
-  // Every comparison with NaN is false: neither attempts nor waits would come to their end.
-  const isCounting = [retries - 1, giveUpAfterMs, ...Object.values(timeouts)].every((value) => value >= 0)
-  if (!isCounting) invalid('retries must be 1 or more, giveUpAfterMs and timeouts 0 or more.')
+  const { concurrency = 'auto' } = options
   const tuning = makeTuning(options)
   const largestCap = concurrency === 'auto' ? MAX_CONCURRENCY : concurrency
   // Last, since options may be shared with a fixed engine and then hold `bodies` already.
@@ -79,7 +76,10 @@ export function createFixedEngine(options: FixedEngineOptions): FixedEngine {
 }
 
 function driveSlots(options: Omit<FixedEngineOptions, 'transport' | 'concurrency'>, tuning: Tuning): FixedEngine {
-  const { clock, retries = 8, giveUpAfterMs = 3_600_000 } = options
+  const { clock, retries = 8, giveUpAfterMs = 3_600_000, timeouts = {} } = options
+  // Every comparison with NaN is false: neither attempts nor waits would come to their end.
+  const isCounting = [retries - 1, giveUpAfterMs, ...Object.values(timeouts)].every((value) => value >= 0)
+  if (!isCounting) invalid('retries must be at least 1, giveUpAfterMs and timeouts at least 0.')
   const queue = new PQueue({ concurrency: tuning.limit() })
   const transfers: Transfer[] = []
   const settings = { retries, giveUpAfterMs }
@@ -130,7 +130,7 @@ function driveSlots(options: Omit<FixedEngineOptions, 'transport' | 'concurrency
     random: options.random,
     hasher: options.hasher,
     bodies: options.bodies,
-    timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },
+    timeouts: { ...DEFAULT_TIMEOUTS, ...timeouts },
     pace: tuning.pace,
     wake: pump,
     watchStragglers: tuning.watchStragglers,

@@ -1,12 +1,12 @@
 // Whether a failed attempt is followed by another one, and when. Pure: randomness comes in as an argument.
 
-import { invariant, UploadError } from './errors.ts'
+import { UploadError } from './errors.ts'
 import type { Random } from './ports.ts'
 
 /** The longest pause that a part waits by itself, ms. A host that asks for a longer one is out of service: all parts wait for it. */
-export const MAX_RETRY_AFTER_MS = 5 * 60_000
+export const MAX_RETRY_AFTER_MS = 300_000
 /** The longest pause, whatever a host asks for, ms: asking again once an hour harms nobody, and every wait must end. */
-const MAX_PAUSE_MS = 60 * 60_000
+const MAX_PAUSE_MS = 3_600_000
 
 /** Whether the host is there but takes nothing now, or its gateway finds nobody behind it. It is then waited for as if it were away. */
 export function isAwayStatus(status: number | undefined): boolean {
@@ -15,26 +15,17 @@ export function isAwayStatus(status: number | undefined): boolean {
 
 /**
  * How long to leave alone a host that asks for a pause, ms: up to a tenth longer, so that clients which were told the same
- * second do not all come back in it. A host's protocol may say NaN, having read no number: that asks for nothing.
+ * second do not all come back in it. Undefined asks for nothing, and so does NaN, which a host's protocol may say, having read no number.
  */
-export function pauseFor(retryAfterMs: number, random: Random): number {
+export function pauseFor(retryAfterMs: number | undefined, random: Random): number {
   return Math.round(Math.min(retryAfterMs || 0, MAX_PAUSE_MS) * (1 + 0.1 * random()))
 }
 
 /**
- * Exponential backoff with full jitter: anything from 0 to min(cap, base × 2^(attempt − 1)), in ms. `attempt` counts from 1.
+ * Exponential backoff with full jitter: anything from 0 to min(cap, 500 × 2^(attempt − 1)), in ms. `attempt` counts from 1.
  */
-export function backoffMs(options: {
-  readonly attempt: number
-  /** Default 500. */
-  readonly baseMs?: number
-  /** Default 30,000. */
-  readonly capMs?: number
-  readonly random: Random
-}): number {
-  const { attempt, baseMs = 500, capMs = 30_000, random } = options
-  invariant(attempt >= 1, 'attempts count from 1')
-  return Math.round(random() * Math.min(capMs, baseMs * 2 ** (attempt - 1)))
+export function backoffMs(attempt: number, random: Random, capMs = 30_000): number {
+  return Math.round(random() * Math.min(capMs, 250 * 2 ** attempt))
 }
 
 export interface RetryQuestion {
@@ -42,8 +33,8 @@ export interface RetryQuestion {
   readonly attempt: number
   /** How many tries are used up, this attempt included as far as it counts: only attempts that reached the host do. */
   readonly usedTries: number
-  /** The maximum number of tries, the first included. Default 8. */
-  readonly retries?: number
+  /** The maximum number of tries, the first included. */
+  readonly retries: number
   readonly error: UploadError
   /** The pause that the host asked for, ms. */
   readonly retryAfterMs?: number | undefined
@@ -60,13 +51,13 @@ export type RetryDecision =
  * asked for, unless it asked for more than an hour.
  */
 export function decideRetry(question: RetryQuestion): RetryDecision {
-  const { attempt, usedTries, retries = 8, error, retryAfterMs = 0, random } = question
+  const { attempt, usedTries, retries, error, retryAfterMs, random } = question
   // A platform that follows redirects by itself reports the refusal as a missing answer, which is no less final.
   const isFinal = !error.isRetryable || error.code === 'ERR_UPLOAD_REDIRECT_REFUSED'
   if (isFinal) return { kind: 'giveUp', error }
   // Written so that NaN gives up, too.
   if (!(Math.ceil(usedTries) < retries)) return { kind: 'giveUp', error: exhausted(attempt, error) }
-  return { kind: 'wait', delayMs: Math.max(pauseFor(retryAfterMs, random), backoffMs({ attempt, random })) }
+  return { kind: 'wait', delayMs: Math.max(pauseFor(retryAfterMs, random), backoffMs(attempt, random)) }
 }
 
 function exhausted(attempts: number, error: UploadError): UploadError {

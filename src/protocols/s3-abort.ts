@@ -25,7 +25,7 @@ export async function abortS3Upload(ports: S3CallPorts, upload: S3Upload, signal
     if (outcome.kind !== 'done' && !isGone) throw outcome.error
     const left = await listParts(ports, upload, signal)
     if (left === undefined || left.length === 0) return
-    await sleep(ports.clock, 250 + backoffMs({ attempt, random: ports.random }), signal)
+    await sleep(ports.clock, 250 + backoffMs(attempt, ports.random), signal)
   }
   throw new UploadError(
     'ERR_UPLOAD_SERVICE_REFUSED',

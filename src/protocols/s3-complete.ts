@@ -44,7 +44,7 @@ export async function completeS3Upload(
     }
     // The upload is still open, so whatever the answer was, it was not completed.
     if (outcome.kind === 'refused' && !outcome.error.isRetryable) break
-    if (round < MAX_ROUNDS) await sleep(ports.clock, backoffMs({ attempt: round, random: ports.random }), signal)
+    if (round < MAX_ROUNDS) await sleep(ports.clock, backoffMs(round, ports.random), signal)
   }
   if (outcome?.kind === 'missing') throw outcome.error
   if (outcome?.kind === 'refused') throw asConfirmRefusal(outcome.error)

@@ -71,7 +71,7 @@ export async function signPart(ports: S3CallPorts, request: PartRequest, signal:
     } catch (error) {
       if (!isSigning(error) || attempt >= tries) throw error
     }
-    await sleep(clock, backoffMs({ attempt, random }), signal)
+    await sleep(clock, backoffMs(attempt, random), signal)
   }
 }
 

@@ -102,10 +102,13 @@ describe('the engine without what a page may not need', () => {
 
   it('refuses options that it could not keep', () => {
     const clock = createSimulatedClock()
-    const make = (options: { concurrency: number }) => () =>
-      createFixedEngine({ clock, transport: createObjectStore({ clock }), random: () => 0, ...options })
+    const make = (options: object) => () =>
+      createFixedEngine({ clock, transport: createObjectStore({ clock }), random: () => 0, concurrency: 1, ...options })
 
     for (const concurrency of [0, 65, 1.5, Number.NaN]) expect(make({ concurrency })).toThrow('concurrency')
+    expect(make({ retries: 0 })).toThrow('retries')
+    expect(make({ giveUpAfterMs: NaN })).toThrow('giveUpAfterMs')
+    expect(make({ timeouts: { answerMs: NaN } })).toThrow('timeouts')
     expect(() => windowBodies({ clock, concurrency: 8, memoryBytes: 1_000_000 })).toThrow('memoryBytes')
   })
 })

@@ -7,17 +7,18 @@ const half = () => 0.5
 
 describe('backoffMs', () => {
   it('doubles its upper end up to the cap', () => {
-    const longest = (attempt: number) => backoffMs({ attempt, random: () => 1 - Number.EPSILON })
+    const longest = (attempt: number) => backoffMs(attempt, () => 1 - Number.EPSILON)
 
     expect([1, 2, 3, 6, 7, 8, 2_000].map(longest)).toEqual([500, 1_000, 2_000, 16_000, 30_000, 30_000, 30_000])
-    expect(backoffMs({ attempt: 5, random: () => 0 })).toBe(0)
-    expect(backoffMs({ attempt: 3, baseMs: 100, capMs: 300, random: half })).toBe(150)
+    expect(backoffMs(5, () => 0)).toBe(0)
+    expect(backoffMs(3, half)).toBe(1_000)
+    expect(backoffMs(20, half, 60_000)).toBe(30_000)
   })
 
   it('stays between 0 and its upper end', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 100 }), chance(), (attempt, random) => {
-        const delayMs = backoffMs({ attempt, random: () => random })
+        const delayMs = backoffMs(attempt, () => random)
         expect(delayMs).toBeGreaterThanOrEqual(0)
         expect(delayMs).toBeLessThanOrEqual(Math.min(30_000, 500 * 2 ** (attempt - 1)))
       }),
@@ -30,7 +31,7 @@ describe('decideRetry', () => {
     ending: 'neverWhole',
     phase: 'send',
   })
-  const ask = { attempt: 1, usedTries: 1, error: network, random: half }
+  const ask = { attempt: 1, usedTries: 1, retries: 8, error: network, random: half }
 
   it('waits with backoff', () => {
     expect(decideRetry(ask)).toEqual({ kind: 'wait', delayMs: 250 })

@@ -82,6 +82,8 @@ describe('the packed package', () => {
     // What events and options hold has names, so that a host can write functions of its own for it.
     const named = `
       import type { AnalysisState, AttemptTimeouts, Outage } from 'mocap-uplink/node'
+      import { lineHearing, wholeBodies, type UplinkPorts } from 'mocap-uplink'
+      export const ports: Partial<UplinkPorts> = { hearing: lineHearing(), wholeBodies: wholeBodies() }
       const show = ({ host, untilMs }: Outage) => console.log(host, untilMs)
       const isOver = (state: AnalysisState): boolean => state === 'completed' || state === 'failed'
       const timeouts: AttemptTimeouts = { connectMs: 1, stallMs: 1, answerMs: 1 }

@@ -29,7 +29,7 @@ export function fetchTransport(options: FetchTransportOptions = {}): Transport {
       (options.fetch ?? fetch)(request.url, {
         method: request.method,
         headers: allowedHeaders(request),
-        ...(body ? { body } : {}),
+        body: body ?? null,
         redirect: 'manual',
         credentials: 'omit',
         cache: 'no-store',
@@ -82,7 +82,7 @@ async function readReply(response: Response, maxReplyBytes: number): Promise<Tra
     body,
     isBodyCut,
     // The type of what a page gets from another origin.
-    ...(response.type === 'cors' ? { hidesHeaders: true } : {}),
+    hidesHeaders: response.type === 'cors',
   }
 }
 

@@ -4,10 +4,10 @@ import type { Transport } from '../ports.ts'
 import type { AttemptTimeouts } from './watchdog.ts'
 
 /** The slowest line that an attempt without live progress gets time for, bytes per second. */
-const SLOWEST_BYTES_PER_SECOND = 8 * 1024
+const SLOWEST_BYTES_PER_SECOND = 8_192
 
 /** How long a request may wait in a queue of the platform that we cannot see, ms. */
-const UNSEEN_QUEUE_MS = 5 * 60_000
+const UNSEEN_QUEUE_MS = 300_000
 
 export function timeoutsFor(
   { transport, timeouts }: { readonly transport: Transport; readonly timeouts: AttemptTimeouts },

@@ -4,7 +4,7 @@
 
 import type { Attempt, AttemptResult } from './attempt.ts'
 import { timeoutsFor } from './attempt-timeouts.ts'
-import { isTransportError, isUploadError, UploadError, type AttemptEnding } from '../errors.ts'
+import { invalid, isTransportError, isUploadError, type AttemptEnding } from '../errors.ts'
 import { judgeReply, receiptOf } from './judge-reply.ts'
 import type { PartPace } from '../line/pace.ts'
 import type { Clock, Hasher, Protocol, Reader, Transport, TransportRequest } from '../ports.ts'
@@ -58,7 +58,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     const hasher = attempt.isWhole ? ports.hasher : undefined
     const isUnread = goesUnread(hasher, ports.pace, reader)
     if (!isUnread) {
-      if (bodies === undefined) throw withoutBodies()
+      if (bodies === undefined) invalid('Its bytes must pass through us: give windowBodies().')
       const leasing = bodies.lease(lengthBytes, signal)
       lease = isPromise(leasing) ? await leasing : leasing
     }
@@ -158,18 +158,14 @@ function contentOf(
 /** Counts what was handed over until the attempt has ended. What a transport reports later is no longer true. */
 function handOver(ports: SendPartPorts, attempt: Attempt, watchdog: Watchdog, bytes: number): void {
   const { lengthBytes, sentBytes } = attempt
-  if (!attempt.isSending || bytes < sentBytes) return
+  // Written so that what is no number counts as nothing told: a host's transport may give one.
+  if (!attempt.isSending || !(bytes >= sentBytes)) return
   attempt.hasTold = true
   attempt.sentBytes = Math.min(bytes, lengthBytes)
   if (bytes >= lengthBytes) watchdog.handedOver(bytes)
   else watchdog.moved()
   // A first report of 0 bytes says only that the connection is there.
   if (attempt.sentBytes > 0 || lengthBytes === 0) ports.onSent(attempt, attempt.sentBytes - sentBytes)
-}
-
-function withoutBodies(): UploadError {
-  const message = 'Its bytes must pass through us: give windowBodies().'
-  return new UploadError('ERR_UPLOAD_INVALID_ARGUMENT', message)
 }
 
 function sourceFailure(error: unknown, ending: AttemptEnding): AttemptResult {

@@ -16,14 +16,10 @@ export interface AttemptTimeouts {
   readonly answerMs: number
 }
 
-export const DEFAULT_TIMEOUTS: AttemptTimeouts = /* @__PURE__ */ Object.freeze({
-  connectMs: 15_000,
-  stallMs: 30_000,
-  answerMs: 60_000,
-})
+export const DEFAULT_TIMEOUTS: AttemptTimeouts = { connectMs: 15_000, stallMs: 30_000, answerMs: 60_000 }
 
 /** What the kernel may still hold of a body that was handed over, bytes: Linux lets a send buffer grow to 4 MiB. */
-const KERNEL_BUFFER_BYTES = 4 * 1024 * 1024
+const KERNEL_BUFFER_BYTES = 4_194_304
 
 export interface Watchdog {
   /** A queued request has been handed to the platform: from now on it waits to be connected. */

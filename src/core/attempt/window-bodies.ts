@@ -77,7 +77,8 @@ function poolOptions({ memoryBytes: budgetBytes = DEFAULT_MEMORY_BYTES, concurre
     invalid(`memoryBytes must be at least ${2 * concurrency * MIN_WINDOW_BYTES} for ${concurrency} parts in flight.`)
   }
   const windowBytes = Math.min(MAX_WINDOW_BYTES, 2 ** Math.floor(Math.log2(share)))
-  // As many large pairs as fit into the budget beside two windows for every part.
-  const largePairs = Math.floor((budgetBytes / windowBytes - 2 * concurrency) / LARGE_PAIR)
+  // As many large pairs as fit into the budget beside two windows for every part, but no more than there are parts: without an
+  // end to the memory, nothing would be left for the others.
+  const largePairs = Math.min(concurrency, Math.floor((budgetBytes / windowBytes - 2 * concurrency) / LARGE_PAIR))
   return { budgetBytes, windowBytes, largePairs, ...(allocate === undefined ? {} : { allocate }) }
 }

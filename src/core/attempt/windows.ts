@@ -68,11 +68,12 @@ export function createWindowPool(options: WindowPoolOptions): WindowPool {
     }
   }
   const handOut = (count: number): WindowLease => {
-    leased += count
-    return lend(free, count, windowBytes, () => {
+    const lease = lend(free, count, windowBytes, () => {
       leased -= count
       serve()
     })
+    leased += count
+    return lease
   }
   const serve = (): void => {
     for (let first = waiters[0]; first !== undefined && leased + first.count <= capacity; first = waiters[0]) {
@@ -87,8 +88,9 @@ export function createWindowPool(options: WindowPoolOptions): WindowPool {
       const count = bodyBytes <= windowBytes ? 1 : 2
       if (signal.aborted) return Promise.reject(signal.reason as Error)
       if (bodyBytes >= LARGE_PAIR * windowBytes && leasedLarge < largePairs) {
+        const lease = lend(freeLarge, 2, (LARGE_PAIR / 2) * windowBytes, () => (leasedLarge -= 1))
         leasedLarge += 1
-        return lend(freeLarge, 2, (LARGE_PAIR / 2) * windowBytes, () => (leasedLarge -= 1))
+        return lease
       }
       if (waiters.length === 0 && leased + count <= capacity) return handOut(count)
       return new Promise((resolve, reject) => {
@@ -101,7 +103,8 @@ export function createWindowPool(options: WindowPoolOptions): WindowPool {
           count,
           grant() {
             leave()
-            resolve(handOut(count))
+            // Memory that cannot be had is told to who waits for it, not to who gave its own back.
+            resolve(new Promise((done) => done(handOut(count))))
           },
         }
         waiters.push(waiter)

@@ -16,6 +16,7 @@ export interface Hearing {
   earlyGrowth(nearLimit: number): EarlyGrowth
 }
 
+/** Makes the port `hearing`. */
 export function lineHearing(): Hearing {
   return { roundTrips: createRoundTrips, room: createLineRoom, earlyGrowth: createEarlyGrowth }
 }

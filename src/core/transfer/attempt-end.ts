@@ -7,7 +7,7 @@ import { UploadError } from '../errors.ts'
 import { isFatal } from './file-failure.ts'
 import type { HostWatch } from './host-watch.ts'
 import { isSettled, partAt, type LedgerFile } from '../journal/ledger.ts'
-import type { Clock, Random, Receipt, Verdict } from '../ports.ts'
+import type { Clock, Random, Receipt, Unit, Verdict } from '../ports.ts'
 import { decideRetry } from '../retry.ts'
 import type { Schedule, Turn } from './schedule.ts'
 import type { TransferJob } from './transfer-job.ts'
@@ -66,12 +66,16 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     const message = `The storage ${what} part ${turn.unit.partNumber}.`
     return retry(file, turn, new UploadError('ERR_UPLOAD_SERVICE_REPLY', message, { isRetryable: true }))
   }
+  const withoutReceipt = (unit: Unit): void => job.report({ type: 'attemptEnded', unit })
   /** Called once the receipt is on record. */
   const taken = ({ turn, file, generation }: AttemptStart, receipt: Receipt): Promise<void> | undefined => {
     const { unit, furthestEnd = unit.start } = turn
     const { acceptedEnd } = receipt
-    // The file may have moved to a new session while this was written.
-    if (file.generation !== generation) return undefined
+    // The file may have moved to a new session while this was written: what was sent to the old one no longer counts.
+    if (file.generation !== generation) {
+      withoutReceipt(unit)
+      return undefined
+    }
     const accepted = { ...unit, end: Math.max(unit.start, acceptedEnd) }
     job.report({ type: 'received', unit: accepted })
     if (acceptedEnd === unit.end) {
@@ -91,7 +95,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     const { unit } = turn
     const { fileIndex, partNumber } = unit
     if (receipt.acceptedEnd < partAt(file, partNumber).start) {
-      job.report({ type: 'attemptEnded', unit })
+      withoutReceipt(unit)
       return retryLost(file, turn, 'lost what it had accepted before')
     }
     const written = job.record({ type: 'part.received', fileIndex, partNumber, generation, receipt })
@@ -162,7 +166,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
       const tries = host.ended(start, result)
       const isOpen = !isSettled(file) && file.generation === generation
       if (isOpen && result.kind === 'received') return received(start, result.receipt)
-      job.report({ type: 'attemptEnded', unit: turn.unit })
+      withoutReceipt(turn.unit)
       if (!isOpen || result.kind === 'received') return undefined
       if (result.kind === 'refused') return refused(start, result.verdict, tries, start.isLeftOver)
       return result.kind === 'expired' ? expired(start) : failed(start, result, tries)

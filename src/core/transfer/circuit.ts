@@ -9,8 +9,8 @@ import { MAX_RETRY_AFTER_MS, pauseFor } from '../retry.ts'
 export interface CircuitOptions {
   /** How long the host may be out of reach, ms. Time in which a due probe was not made does not count. */
   readonly giveUpAfterMs: number
-  /** For the jitter of the probes. Absent: no jitter. */
-  readonly random?: Random
+  /** For the jitter of the probes. */
+  readonly random: Random
 }
 
 /** The state of a circuit. All times are on the caller's clock, ms. */
@@ -66,7 +66,7 @@ interface Outage {
 }
 
 export function createCircuit(options: CircuitOptions): Circuit {
-  const { giveUpAfterMs, random = () => 0 } = options
+  const { giveUpAfterMs, random } = options
   let failuresInRow = 0
   let answeredAtMs = -Infinity
   let outage: Outage | undefined
@@ -80,14 +80,16 @@ export function createCircuit(options: CircuitOptions): Circuit {
     outage.isProbing = true
     return outage
   }
-  /** Records a failure. `opens`: it opens the circuit, if that is closed. */
-  const fail = (nowMs: number, opens: boolean, retryAfterMs = 0): void => {
+  /** Records a failure. A host that is in service is left alone only when it asks for a longer pause than a part waits. */
+  const fail = (nowMs: number, isInService: boolean, retryAfterMs = 0): void => {
+    failuresInRow += 1
+    const opens = (failuresInRow >= FAILURES_TO_OPEN && !isInService) || retryAfterMs > MAX_RETRY_AFTER_MS
     let current = look(nowMs)
     if (current === undefined) {
       if (!opens) return
       const giveUpAtMs = nowMs + giveUpAfterMs
       // A pause that the host asked for comes before the first probe. Without one, this failure counts as that of a probe.
-      const isProbing = retryAfterMs === 0
+      const isProbing = !(retryAfterMs > 0)
       current = { sinceMs: nowMs, giveUpAtMs, untilMs: nowMs, probeMs: FIRST_PROBE_MS, isProbing, isHeld: false }
       outage = current
     } else if (nowMs >= current.giveUpAtMs) isGivenUp = true
@@ -111,15 +113,9 @@ export function createCircuit(options: CircuitOptions): Circuit {
   }
 
   return {
-    onFailure(nowMs) {
-      failuresInRow += 1
-      fail(nowMs, failuresInRow >= FAILURES_TO_OPEN)
-    },
-    onRefusal(nowMs, retryAfterMs = 0, inFlight = 0) {
-      failuresInRow += 1
-      const isInService = answeredAtMs === -Infinity ? inFlight > 0 : nowMs - answeredAtMs < IN_SERVICE_MS
-      const isOut = failuresInRow >= FAILURES_TO_OPEN && !isInService
-      fail(nowMs, isOut || retryAfterMs > MAX_RETRY_AFTER_MS, retryAfterMs)
+    onFailure: (nowMs) => fail(nowMs, false),
+    onRefusal(nowMs, retryAfterMs, inFlight = 0) {
+      fail(nowMs, answeredAtMs === -Infinity ? inFlight > 0 : nowMs - answeredAtMs < IN_SERVICE_MS, retryAfterMs)
     },
     onSuccess(nowMs) {
       const current = look(nowMs)

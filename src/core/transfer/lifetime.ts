@@ -24,7 +24,7 @@ export interface Lifetime<T> {
 export function createLifetime<T extends object>(
   outer: AbortSignal,
   outcome: () => T | undefined,
-  onTaskEnd: () => void = () => undefined,
+  onTaskEnd?: () => void,
 ): Lifetime<T> {
   const inner = new AbortController()
   const { signal } = inner
@@ -69,7 +69,7 @@ export function createLifetime<T extends object>(
       }
       taskCount -= 1
       settleIfOver()
-      onTaskEnd()
+      onTaskEnd?.()
       return result
     },
   }

@@ -31,10 +31,12 @@ export function createMovedFiles({ job, schedule, attempts, deadlineOf }: MovedF
       schedule.restart(plan.fileIndex, [])
       attempts.abortFile(plan.fileIndex, new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', 'The session was replaced.'))
     }
-    for (const file of moved) {
+    const restart = async (file: LedgerFile): Promise<void> => {
       await attempts.idle(file.plan.fileIndex)
       if (file.state === 'ready') schedule.restart(file.plan.fileIndex, missingUnits(file), deadlineOf(file))
     }
+    // Not one after another: a file that waited for those before it might have been moved again and gone on by then.
+    await Promise.all(moved.map(restart))
     taking -= 1
     if (taking === 0) await job.moved?.()
   }

@@ -7,6 +7,7 @@
 // When addresses are about to expire, only their files go, one by one: after that, a half-sent file is worth nothing. The order in which
 // files are registered is not decided here.
 
+import { known } from '../errors.ts'
 import { createHeap } from './heap.ts'
 import type { Unit } from '../ports.ts'
 import { createSorted } from './sorted.ts'
@@ -77,7 +78,7 @@ interface Queued {
 /** One in this many of the parts that are out is reserved for the earliest file. */
 const FIRST_COMER_SHARE = 4
 /** Addresses that expire within this time are about to expire, ms. */
-const NEAR_MS = 5 * 60_000
+const NEAR_MS = 300_000
 /** Deadlines within one step of this length count as equal, ms: those of one session differ only by how long signing took. */
 const DEADLINE_STEP_MS = 60_000
 
@@ -182,8 +183,8 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
   const takeWaiting = (nowMs: number): Turn | undefined => {
     const first = waiting.countUpTo(nowMs) > 0 ? waiting.shift() : undefined
     if (first === undefined) return undefined
-    const queued = files.get(first.turn.unit.fileIndex)
-    if (queued !== undefined) giveOut(queued, first.turn.unit.partNumber, false)
+    const { fileIndex, partNumber } = first.turn.unit
+    giveOut(known(files.get(fileIndex)), partNumber, false)
     return first.turn
   }
 
@@ -191,8 +192,7 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
     add(units, deadlineMs = Infinity) {
       const [first] = units
       if (first === undefined || dropped.has(first.fileIndex)) return
-      const known = files.get(first.fileIndex)
-      const queued = known ?? newFile(files.size)
+      const queued = files.get(first.fileIndex) ?? newFile(files.size)
       files.set(first.fileIndex, queued)
       fill(queued, [...queued.units.slice(queued.cursor), ...units], deadlineMs)
     },

@@ -179,7 +179,8 @@ export function createTransfer(
       // addresses.
       const soon = Math.max((open + attempts.count()) * LOOKAHEAD, job.protocol.traits.batchSize)
       const wanted = host.isInReach(nowMs) ? Math.min(slots * LOOKAHEAD, soon) : open
-      if (readyParts(nowMs) < wanted) void life.track(() => feeder.feed(life.signal))
+      // Written so that files are also asked for where a host's protocol gives no batch size: the request then says what is wrong.
+      if (!(readyParts(nowMs) >= wanted)) void life.track(() => feeder.feed(life.signal))
     },
   }
 }

@@ -17,9 +17,10 @@ const judged = (judge: Protocol['judge'], answer: TransportReply, sentBytes = 50
   judgeReply({ judge }, { unit, address, sentBytes, hasTold }, answer)
 
 describe('an answer', () => {
-  it('that says more was accepted than there is, or than was sent, is tried again, and slows nothing down', () => {
+  it('that says more was accepted than there is or was sent, or says no number, is tried again, and slows nothing down', () => {
     for (const [acceptedEnd, sentBytes, code] of [
       [601, 501, 'ERR_UPLOAD_SERVICE_REPLY'],
+      [NaN, 500, 'ERR_UPLOAD_SERVICE_REPLY'],
       [600, 499, 'ERR_UPLOAD_NETWORK'],
     ] as const) {
       expect(judged(() => ({ kind: 'received', acceptedEnd }), reply({}), sentBytes)).toMatchObject({

@@ -312,6 +312,17 @@ describe('a part that is not answered', () => {
     expect(grownBytes).toEqual(grown)
   })
 
+  it('is not believed to be sent by a transport that tells no number', async () => {
+    const { send, transport, sent } = await setUp()
+    const result = send()
+    const scripted = await transport.next()
+    scripted.request.onSent?.(NaN)
+    scripted.reply({ status: 200, headers: { etag: '"x"' } })
+
+    expect(await result).toMatchObject({ kind: 'refused', verdict: { error: { code: 'ERR_UPLOAD_INTERNAL' } } })
+    expect(sent).toEqual([])
+  })
+
   it('hears nothing of what a transport reports after its end', async () => {
     const { send, transport, clock, sent } = await setUp()
     const result = send()

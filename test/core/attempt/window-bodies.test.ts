@@ -48,7 +48,8 @@ it.each([
   [96, undefined, 0],
   [4, 64 * KIB * 8, 0],
   [40, 128 * KIB * 96, 1],
-  [1, undefined, 11],
+  [1, undefined, 1],
+  [4, Infinity, 4],
 ])(
   'with %i parts in flight and %s bytes so many of them have large ones: %i',
   async (concurrency, memoryBytes, count) => {

@@ -88,6 +88,27 @@ describe('a pool of windows', () => {
     expect([pool.leasedBytes(), madeBytes]).toEqual([3_600, 3_600])
   })
 
+  it('tells who waits when there is no memory to be had, and nobody else, and counts nothing as handed out', async () => {
+    let left = 1
+    const allocate = (bytes: number): Uint8Array => {
+      left -= 1
+      if (left < 0) throw new RangeError('There is no memory.')
+      return new Uint8Array(bytes)
+    }
+    const pool = createWindowPool({ budgetBytes: 2_000, windowBytes: 1_000, allocate })
+    const short = await pool.lease(10, never())
+    const waiting = pool.lease(2_000, never())
+    short.release()
+
+    await expect(waiting).rejects.toThrow('There is no memory.')
+    expect(() => pool.lease(2_000, never())).toThrow('There is no memory.')
+    expect(pool.leasedBytes()).toBe(0)
+
+    const large = createWindowPool({ budgetBytes: 20_000, windowBytes: 1_000, largePairs: 1, allocate })
+    expect(() => large.lease(16_000, never())).toThrow('There is no memory.')
+    expect(large.leasedBytes()).toBe(0)
+  })
+
   it('takes windows back once, however often they are released', async () => {
     const pool = createWindowPool({ budgetBytes: 200, windowBytes: 100 })
     const lease = await pool.lease(200, never())

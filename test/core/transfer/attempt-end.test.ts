@@ -14,7 +14,7 @@ import { createSimulatedClock } from '../../helpers/simulated-clock.ts'
 it('is believed only while the file is where the part was sent to', async () => {
   for (const [isMoved, told] of [
     [false, ['received']],
-    [true, []],
+    [true, ['attemptEnded']],
   ] as const) {
     const { end, file, written, events } = setUp()
 

@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000
 
 describe('opening', () => {
   it('opens after three failures without an answer between them', () => {
-    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
+    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS, random: () => 0 })
     circuit.onFailure(0)
     circuit.onFailure(10)
     expect(circuit.state(10)).toEqual({ kind: 'closed' })
@@ -155,7 +155,7 @@ describe('giving up', () => {
 
 describe('a host that answers no more than: not now', () => {
   it('is out of service after three such answers in a row, where it took nothing of late', () => {
-    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
+    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS, random: () => 0 })
     circuit.onSuccess(0)
     for (let refusal = 0; refusal < 50; refusal += 1) circuit.onRefusal(4_000 + refusal)
     expect(circuit.state(4_999)).toEqual({ kind: 'closed' })
@@ -166,7 +166,7 @@ describe('a host that answers no more than: not now', () => {
   })
 
   it('is in service up to five seconds after it took something, whenever that was', () => {
-    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
+    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS, random: () => 0 })
     circuit.onSuccess(100_000)
     for (let refusal = 0; refusal < 5; refusal += 1) circuit.onRefusal(104_999)
 
@@ -179,7 +179,7 @@ describe('a host that answers no more than: not now', () => {
   ])(
     'that has never taken anything is out of service with the third answer, where %s is in flight',
     (_, inFlight, kind) => {
-      const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
+      const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS, random: () => 0 })
       for (const refusal of [1, 2]) circuit.onRefusal(refusal, 0, inFlight)
       expect(circuit.state(2)).toEqual({ kind: 'closed' })
 
@@ -190,7 +190,7 @@ describe('a host that answers no more than: not now', () => {
   )
 
   it('gets the pause that it asks for, whoever of those under way is told it, and is then asked by one', () => {
-    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
+    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS, random: () => 0 })
     for (let refusal = 0; refusal < 3; refusal += 1) circuit.onRefusal(0, 20_000)
     circuit.onRefusal(100, 30_000)
     circuit.onSuccess(200)
@@ -244,7 +244,7 @@ describe('a hint that the network may be back', () => {
   })
 
   it('does not shorten a pause that the host asked for, and does nothing to a host in reach', () => {
-    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
+    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS, random: () => 0 })
     circuit.probeNow(0)
     expect(circuit.state(0)).toEqual({ kind: 'closed' })
     circuit.onRefusal(0, 10 * MINUTE_MS)
@@ -257,7 +257,7 @@ describe('a hint that the network may be back', () => {
 
 describe('a pause that the host asked for', () => {
   it('holds everything until then, whatever answers come meanwhile, and then probes', () => {
-    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
+    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS, random: () => 0 })
     circuit.onSuccess(500)
     circuit.onRefusal(500, 600_000)
 
@@ -271,7 +271,7 @@ describe('a pause that the host asked for', () => {
   })
 
   it('is left to the parts up to five minutes, and opens at once beyond', () => {
-    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
+    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS, random: () => 0 })
     circuit.onRefusal(0, 5 * MINUTE_MS)
     expect(circuit.state(0)).toEqual({ kind: 'closed' })
 
@@ -279,8 +279,15 @@ describe('a pause that the host asked for', () => {
     expect(circuit.state(0).kind).toBe('open')
   })
 
+  it('that is no number is none', () => {
+    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS, random: () => 0 })
+    for (let refusal = 0; refusal < 3; refusal += 1) circuit.onRefusal(0, NaN)
+
+    expect(circuit.state(0)).toMatchObject({ kind: 'open', untilMs: 1_000 })
+  })
+
   it('takes the later of two', () => {
-    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
+    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS, random: () => 0 })
     circuit.onSuccess(0)
     circuit.onRefusal(0, 400_000)
     circuit.onRefusal(10, 300_000)
@@ -289,7 +296,7 @@ describe('a pause that the host asked for', () => {
   })
 
   it('ends at the time of giving up, with a probe', () => {
-    const circuit = createCircuit({ giveUpAfterMs: MINUTE_MS })
+    const circuit = createCircuit({ giveUpAfterMs: MINUTE_MS, random: () => 0 })
     circuit.onSuccess(0)
     circuit.onRefusal(0, 60 * MINUTE_MS)
 
@@ -298,7 +305,7 @@ describe('a pause that the host asked for', () => {
   })
 
   it('becomes an outage when its probe gets no answer', () => {
-    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS })
+    const circuit = createCircuit({ giveUpAfterMs: 60 * MINUTE_MS, random: () => 0 })
     circuit.onSuccess(0)
     circuit.onRefusal(0, 400_000)
     expect(circuit.state(400_000).kind).toBe('probing')
@@ -311,7 +318,7 @@ describe('a pause that the host asked for', () => {
 })
 
 function opened(giveUpAfterMs: number): Circuit {
-  const circuit = createCircuit({ giveUpAfterMs })
+  const circuit = createCircuit({ giveUpAfterMs, random: () => 0 })
   for (let failure = 0; failure < 3; failure += 1) circuit.onFailure(0)
   return circuit
 }

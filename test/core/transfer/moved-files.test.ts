@@ -64,6 +64,33 @@ describe('files that went to a new session', () => {
     expect(told).toEqual(['abort 0, ready 1', 'moved'])
   })
 
+  it('go on one by one, as their own attempts end, and once only', async () => {
+    const { one, other, schedule, ends, takeUpMoved } = twoFiles()
+    one.generation += 1
+    other.generation += 1
+    void takeUpMoved()
+    ends[1]?.()
+    await turn()
+    expect(schedule.readyCount(0)).toBe(2)
+    expect(schedule.take(0)?.unit).toMatchObject({ fileIndex: 1, partNumber: 1 })
+
+    // Moved once more while the attempts of the first one still end.
+    other.generation += 1
+    void takeUpMoved()
+    ends[2]?.()
+    await turn()
+    const taken = [schedule.take(0)?.unit.partNumber, schedule.take(0)?.unit.partNumber]
+    ends[0]?.()
+    await turn()
+
+    expect(taken).toEqual([1, 2])
+    expect([schedule.take(0)?.unit.fileIndex, schedule.take(0)?.unit.fileIndex, schedule.take(0)]).toEqual([
+      0,
+      0,
+      undefined,
+    ])
+  })
+
   it('are left alone that failed while their attempts ended', async () => {
     const { one, schedule, ends, takeUpMoved } = twoFiles()
     one.generation += 1

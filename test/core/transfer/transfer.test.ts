@@ -800,6 +800,16 @@ describe('files that are registered as their turn comes', () => {
 
     await expect(world.until(world.engine.run(job, signal()))).rejects.toMatchObject({ code: 'ERR_UPLOAD_INTERNAL' })
   })
+
+  it('are asked for although a host in plain JavaScript gives no size of a batch: whoever asks says what is wrong', async () => {
+    const world = createWorld()
+    const { traits, ...calls } = testProtocol({ addressing: 'batches' })
+    const protocol = { ...calls, traits: { ...traits, batchSize: undefined as unknown as number } }
+    const replenish = (): Promise<void> => Promise.reject(new Error('No batch size.'))
+    const job = world.job({ sources: world.sources([1]), protocol, replenish })
+
+    await expect(world.until(world.engine.run(job, signal()))).rejects.toThrow('No batch size.')
+  })
 })
 
 /** The first requests get these faults, one each; later ones none. */

@@ -1,0 +1,25 @@
+// Waiting for what cannot be aborted itself.
+
+import { getEventListeners } from 'node:events'
+import { expect, it } from 'vitest'
+import { unlessAborted } from '../../src/core/unless-aborted.ts'
+
+it.each([
+  ['a promise', Promise.resolve(7)],
+  ['what a host in plain JavaScript returns at once', 7],
+])('%s is waited for, and leaves no listener', async (_, given) => {
+  const { signal } = new AbortController()
+
+  expect(await unlessAborted(given, signal)).toBe(7)
+  await Promise.resolve()
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+})
+
+it('what never settles is left alone when the signal fires', async () => {
+  const controller = new AbortController()
+  const waiting = unlessAborted(new Promise(() => undefined), controller.signal)
+  controller.abort(new Error('paused'))
+
+  await expect(waiting).rejects.toThrow('paused')
+  await expect(unlessAborted(new Promise(() => undefined), controller.signal)).rejects.toThrow('paused')
+})
