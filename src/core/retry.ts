@@ -15,10 +15,11 @@ export function isAwayStatus(status: number | undefined): boolean {
 
 /**
  * How long to leave alone a host that asks for a pause, ms: up to a tenth longer, so that clients which were told the same
- * second do not all come back in it. Undefined asks for nothing, and so does NaN, which a host's protocol may say, having read no number.
+ * second do not all come back in it. A host's protocol may give NaN, or a text that is no
+ * number: that asks for nothing.
  */
-export function pauseFor(retryAfterMs: number | undefined, random: Random): number {
-  return Math.round(Math.min(retryAfterMs || 0, MAX_PAUSE_MS) * (1 + 0.1 * random()))
+export function pauseFor(retryAfterMs: number, random: Random): number {
+  return Math.round(Math.min(retryAfterMs, MAX_PAUSE_MS) * (1 + 0.1 * random())) || 0
 }
 
 /**
@@ -51,7 +52,7 @@ export type RetryDecision =
  * asked for, unless it asked for more than an hour.
  */
 export function decideRetry(question: RetryQuestion): RetryDecision {
-  const { attempt, usedTries, retries, error, retryAfterMs, random } = question
+  const { attempt, usedTries, retries, error, retryAfterMs = 0, random } = question
   // A platform that follows redirects by itself reports the refusal as a missing answer, which is no less final.
   const isFinal = !error.isRetryable || error.code === 'ERR_UPLOAD_REDIRECT_REFUSED'
   if (isFinal) return { kind: 'giveUp', error }

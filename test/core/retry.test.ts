@@ -42,7 +42,8 @@ describe('decideRetry', () => {
     expect(decideRetry({ ...ask, retryAfterMs: 7_000 })).toEqual({ kind: 'wait', delayMs: 7_350 })
     expect(decideRetry({ ...ask, retryAfterMs: 300_000 })).toEqual({ kind: 'wait', delayMs: 315_000 })
     expect(decideRetry({ ...ask, retryAfterMs: 0 })).toEqual({ kind: 'wait', delayMs: 250 })
-    expect(decideRetry({ ...ask, retryAfterMs: Number.NaN })).toEqual({ kind: 'wait', delayMs: 250 })
+    for (const none of [Number.NaN, 'Fri, 27 Nov 2026 08:00:00 GMT' as unknown as number])
+      expect(decideRetry({ ...ask, retryAfterMs: none })).toEqual({ kind: 'wait', delayMs: 250 })
     expect(decideRetry({ ...ask, retryAfterMs: 1e12 })).toEqual({ kind: 'wait', delayMs: 3_780_000 })
   })
 

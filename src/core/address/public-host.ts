@@ -36,7 +36,7 @@ const SPECIAL_IPV4: readonly (readonly [string, number])[] = [
 ]
 
 function isPublicIpv4(ip: number): boolean {
-  return !SPECIAL_IPV4.some(([first, length]) => Math.floor(((parseIpv4(first) ?? 0) ^ ip) >>> 0) < 2 ** (32 - length))
+  return !SPECIAL_IPV4.some(([first, length]) => ((parseIpv4(first) ?? 0) ^ ip) >>> 0 < 2 ** (32 - length))
 }
 
 /** Global unicast is 2000::/3. Some addresses, in it and beside it, carry an IPv4 address, which then decides. */

@@ -29,8 +29,8 @@ export function judgeReply(
       : { kind: 'refused', verdict }
   }
   const { acceptedEnd } = verdict
-  // Written so that what is no number is refused, too: a host's protocol in plain JavaScript may give none.
-  if (!(acceptedEnd <= unit.end)) {
+  // A host's protocol in plain JavaScript may give none, or the text of a header.
+  if (!Number.isInteger(acceptedEnd) || acceptedEnd > unit.end) {
     return refusedAs(
       'ERR_UPLOAD_SERVICE_REPLY',
       `The storage says that it has more of part ${unit.partNumber} than there is.`,

@@ -80,5 +80,5 @@ function poolOptions({ memoryBytes: budgetBytes = DEFAULT_MEMORY_BYTES, concurre
   // As many large pairs as fit into the budget beside two windows for every part, but no more than there are parts: without an
   // end to the memory, nothing would be left for the others.
   const largePairs = Math.min(concurrency, Math.floor((budgetBytes / windowBytes - 2 * concurrency) / LARGE_PAIR))
-  return { budgetBytes, windowBytes, largePairs, ...(allocate === undefined ? {} : { allocate }) }
+  return { budgetBytes, windowBytes, largePairs, allocate }
 }

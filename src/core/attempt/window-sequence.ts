@@ -12,8 +12,8 @@ export interface SequenceOptions {
   readonly windows: readonly Uint8Array[]
   /** Gives leave to send. */
   readonly pace: Pick<Pace, 'pieceBytes'> & { take(bytes: number): Promise<void> | undefined }
-  /** Cuts windows into the pieces that go to the line at once; undefined: whole windows. */
-  readonly slicer?: Slicer | undefined
+  /** Cuts windows into the pieces that go to the line at once. */
+  readonly slicer: Slicer
   /** Called when the body waits for the disk, the hash or leave to send. */
   readonly onHold: () => void
   /** Called when it waits for the line again: a window is about to be taken, or the last one was. */
@@ -101,7 +101,7 @@ export function createSequence(options: SequenceOptions, shared: BodySteps): Pie
       turnTo(ahead)
     }
     if (slice === undefined) {
-      const most = Math.min(slicer?.size() ?? piece.byteLength, pace.pieceBytes())
+      const most = Math.min(slicer.size(), pace.pieceBytes())
       slice = piece.subarray(givenBytes, givenBytes + most)
       const leave = pace.take(slice.byteLength)
       if (leave !== undefined) return leave
@@ -111,11 +111,11 @@ export function createSequence(options: SequenceOptions, shared: BodySteps): Pie
     givenBytes += value.byteLength
     isOut = true
     onReady()
-    slicer?.began()
+    slicer.began()
     return { value, done: false }
   }
   const step = (): IteratorResult<Uint8Array, undefined> | Promise<void> => {
-    if (isOut) slicer?.ended()
+    if (isOut) slicer.ended()
     isOut = false
     if (!isAsked && !isDone) onHold()
     isAsked = true

@@ -33,7 +33,7 @@ export interface WindowPoolOptions {
    */
   readonly largePairs?: number
   /** Allocates memory; a host that hashes on workers gives shared memory. Default: plain memory. */
-  readonly allocate?: (bytes: number) => Uint8Array
+  readonly allocate?: ((bytes: number) => Uint8Array) | undefined
 }
 
 /** Two large windows take as much memory as this many others. */

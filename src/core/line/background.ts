@@ -36,6 +36,8 @@ const FAST_GROWTH = 1.5
 const SLOW_GROWTH = 0.05
 /** The queue that one step of growth may build before the next sample is seen, ms. */
 const STEP_QUEUE_MS = 30
+/** Rates are measured over at least this time, ms: next to nothing goes between answers that come together. */
+const SHORTEST_MS = 100
 /** The least delay of this many samples counts: one late answer is no queue. */
 const RECENT = 2
 /** The least delay is that of the last ten minutes, ms: routes change. */
@@ -48,20 +50,22 @@ export function createBackground(): Background {
   /** What the line carries, as far as that is known: the most that went without a queue, or what went while ours stood. */
   let carried = 0
   let isKnown = false
-  let lastMs: number | undefined
+  /** Since when bytes are counted, and how many went. */
+  let sinceMs: number | undefined
+  let bytes = 0
   /** A queue that we have answered has until then to go; after that the rate is `resumeRate`. */
   let drain: { readonly untilMs: number; readonly resumeRate: number } | undefined
   /** The queue was still there at the end of a drain. */
   let isStubborn = false
 
   const floor = (): number => Math.max(LEAST_RATE, carried / 8)
-  const grow = (wentRate: number, sinceMs: number): void => {
+  const grow = (wentRate: number, passedMs: number): void => {
     isStubborn = false
     carried = Math.max(carried, wentRate)
     // A rate that is not used must not grow: it would say nothing about the line.
     if (wentRate < rate * 0.7) return
     const isFarBelow = !isKnown || rate < carried / 2
-    const step = Math.min((SLOW_GROWTH * sinceMs) / 1000, STEP_QUEUE_MS / sinceMs)
+    const step = Math.min((SLOW_GROWTH * passedMs) / 1000, STEP_QUEUE_MS / passedMs)
     rate *= isFarBelow ? FAST_GROWTH : 1 + step
   }
   const fall = (queueMs: number, wentRate: number, nowMs: number): void => {
@@ -78,21 +82,25 @@ export function createBackground(): Background {
   return {
     bytesPerSecond: () => rate,
     onSample({ atMs, delayMs, bytesSince }) {
-      const sinceMs = atMs - (lastMs ?? atMs)
-      lastMs = atMs
       base.add(delayMs, atMs)
       recent.push(delayMs)
       if (recent.length > RECENT) recent.shift()
-      if (sinceMs <= 0) return
+      // In what time the first bytes went is unknown.
+      bytes = sinceMs === undefined ? 0 : bytes + bytesSince
+      sinceMs ??= atMs
+      const passedMs = atMs - sinceMs
+      if (passedMs < SHORTEST_MS) return
+      const wentRate = (bytes / passedMs) * 1000
+      sinceMs = atMs
+      bytes = 0
       const queueMs = Math.min(...recent) - base.least(atMs)
       if (drain !== undefined) {
         if (atMs < drain.untilMs) return
         rate = drain.resumeRate
         drain = undefined
       }
-      const wentRate = (bytesSince / sinceMs) * 1000
       if (queueMs >= FALL_FROM_MS) fall(queueMs, wentRate, atMs)
-      else if (queueMs < GROW_BELOW_MS) grow(wentRate, sinceMs)
+      else if (queueMs < GROW_BELOW_MS) grow(wentRate, passedMs)
     },
   }
 }

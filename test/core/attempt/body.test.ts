@@ -309,6 +309,7 @@ describe('the body of an attempt', () => {
             reader: mixed,
             windows: length <= windowBytes ? [one] : [one, other],
             pace: UNPACED,
+            slicer: WHOLE,
             hasher,
           }
           const body = createBody({ ...options, onHold() {}, onReady() {} })
@@ -327,6 +328,8 @@ describe('the body of an attempt', () => {
 })
 
 const UNPACED: BodyOptions['pace'] = { pieceBytes: () => Infinity, take: () => undefined }
+/** Whole windows go to the line. */
+const WHOLE: Slicer = { size: () => Infinity, began: () => undefined, ended: () => undefined }
 
 interface MakeOptions extends Pick<BodyOptions, 'unit'> {
   readonly reader?: Reader
@@ -349,7 +352,7 @@ function make({ unit, reader: given, windows, leave, hashMs, hasher: own, signal
     windows: windows ?? [new Uint8Array(100), new Uint8Array(100)],
     hasher: own ?? (hashMs === undefined ? undefined : hasher),
     signal,
-    slicer,
+    slicer: slicer ?? WHOLE,
     pace: leave === undefined ? UNPACED : { ...UNPACED, take: leave },
     onHold: () => void log.push('hold'),
     onReady: () => void log.push('ready'),

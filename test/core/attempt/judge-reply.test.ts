@@ -20,7 +20,7 @@ describe('an answer', () => {
   it('that says more was accepted than there is or was sent, or says no number, is tried again, and slows nothing down', () => {
     for (const [acceptedEnd, sentBytes, code] of [
       [601, 501, 'ERR_UPLOAD_SERVICE_REPLY'],
-      [NaN, 500, 'ERR_UPLOAD_SERVICE_REPLY'],
+      ...[NaN, 300.5, '600' as unknown as number].map((end) => [end, 500, 'ERR_UPLOAD_SERVICE_REPLY'] as const),
       [600, 499, 'ERR_UPLOAD_NETWORK'],
     ] as const) {
       expect(judged(() => ({ kind: 'received', acceptedEnd }), reply({}), sentBytes)).toMatchObject({

@@ -19,6 +19,8 @@ interface Line {
   readonly offered?: number
   /** Time between two samples. */
   readonly everyMs?: number
+  /** Each sample comes with another one, a moment later, as answers of parts do that were sent side by side. */
+  readonly isPaired?: boolean
 }
 
 interface Second {
@@ -46,6 +48,14 @@ describe('a background upload', () => {
         expect(highOf(seconds, 0.95)).toBeLessThan(100)
       }),
     )
+  })
+
+  it('carries as much where answers come two at a time, and next to nothing goes between them', () => {
+    const line = { bytesPerSecond: 2_500_000, roundTripMs: 30, queueMs: 250, isPaired: true }
+    const seconds = run(line, 120_000, 3).filter(({ atMs }) => atMs > 20_000)
+
+    expect(mean(seconds, 'share')).toBeGreaterThan(0.7)
+    expect(mean(seconds, 'queueMs')).toBeLessThan(30)
   })
 
   it('makes way for others, down to an eighth at least, and is back within half a minute', () => {
@@ -124,7 +134,9 @@ function run(line: Line & { readonly slowAt?: (atMs: number) => number }, untilM
     const queueingMs = Math.min(queueMs, (queued / capacity) * 1000 + othersQueueMs)
     waited += queueingMs
     if (atMs % everyMs === 0) {
-      background.onSample({ atMs, delayMs: roundTripMs + queueingMs + random() * jitterMs, bytesSince: since })
+      const delayMs = roundTripMs + queueingMs + random() * jitterMs
+      background.onSample({ atMs, delayMs, bytesSince: since })
+      if (line.isPaired === true) background.onSample({ atMs: atMs + 1, delayMs, bytesSince: 0 })
       since = 0
     }
     if ((atMs + stepMs) % 1_000 === 0) {
