@@ -64,7 +64,8 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     if (options.dryRun === true) {
       const looking = lost === undefined ? filesWhereTheyWere(sessions, kept.journal) : lost.look()
       const lookedFor = await interruptible(looking, context.interruption)
-      printResumePlan(output, sessions, lookedFor, { isBelowFolder: lost !== undefined })
+      const isReadWhole = options.verify === 'full'
+      printResumePlan(output, sessions, lookedFor, { isBelowFolder: lost !== undefined, isReadWhole })
       context.exitWith(EXIT.done)
       return
     }
