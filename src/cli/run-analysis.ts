@@ -129,9 +129,14 @@ export interface AnalysisLines {
   again?(segments: KnownSegments): string
 }
 
-/** Prints the result in the contract's form. An analysis has no files, so those fields are empty. */
-export function printAnalysisResult(output: Output, result: AnalysisResult, lines: AnalysisLines): void {
+/** Prints the last line of `--json` in the contract's form. An analysis has no files, so those fields are empty. */
+export function printResultLine(output: Output, result: AnalysisResult): void {
   output.event('result', { flow: 'analysis', key: null, sessionId: null, bytes: 0, files: [], ...result })
+}
+
+/** Prints the result. */
+export function printAnalysisResult(output: Output, result: AnalysisResult, lines: AnalysisLines): void {
+  printResultLine(output, result)
   const { status, serviceStatus, analysisId, durationMs, error } = result
   if (error !== undefined) output.complain(`error: ${fullLine(error)}`)
   const ids = analysisId === null ? [] : [analysisId]

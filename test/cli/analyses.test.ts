@@ -71,6 +71,9 @@ describe('an analysis', () => {
     expect(service.requestsOf('updateAnalysis')[0]?.body).toEqual({ name: 'late night' })
     expect(lastLine(submit.stdout)).toMatchObject({ status: 'requested', analysisId: made['analysisId'] })
     expect([get, list, update, submit].map(({ code }) => code)).toEqual([0, 0, 0, 0])
+    const fields = ['flow', 'status', 'serviceStatus', 'key', 'sessionId', 'bytes', 'durationMs', 'files', 'analysisId']
+    for (const { stdout } of [get, list, update, submit])
+      expect(Object.keys(lastLine(stdout))).toEqual(expect.arrayContaining(fields))
   })
 
   it('is submitted at once when asked for', async () => {

@@ -3,7 +3,7 @@
 
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
@@ -117,6 +117,25 @@ describe('an upload that was interrupted', () => {
     } finally {
       for (const name of files) await rename(join(moved, name), join(cli.folder, name))
     }
+  })
+
+  it('confirms a file that is gone, where all of it is stored, and misses it only where it is to be read whole', async () => {
+    service = await startIndependentService({ faults: [{ operation: 'confirm', nth: 1, action: { status: 401 } }] })
+    const card = join(cli.folder, 'card.mp4')
+    await writeFile(card, 'content')
+    const first = await run('video', 'card.mp4', ...VIDEO)
+    await rm(card)
+
+    const dry = await run('resume', '--dry-run')
+    const whole = await run('resume', '--dry-run', '--verify', 'full')
+    const { code, stdout } = await run('resume')
+
+    expect(first.code).toBe(4)
+    expect(dry.stdout).toMatch(/^dry run: video-\S+: 1 of 1 file and 0 B are missing\n/)
+    expect(whole.stdout).toContain(': 1 of 1 file and 0 B are missing; 1 not found, see --files-in\n')
+    expect({ code, stdout }).toMatchObject({
+      ...{ code: 0, stdout: expect.stringContaining('1 of 1 file confirmed, 1 verified') as string },
+    })
   })
 
   it('counts in a dry run no receipt of a file that has changed since, and says which files are not as they were', async () => {

@@ -258,7 +258,11 @@ it.skipIf(process.platform !== 'linux').each([
     'key.txt',
     /The journal "[^"]+key\.txt" cannot be made: there is a file where the folder should be\. Move /,
   ],
-  ['no folder', '/proc/none', /cannot be made: no folder can be made there\. Choose another state folder\./],
+  [
+    'no folder',
+    '/proc/none',
+    /cannot be made: no folder can be made there\. Choose another state folder with --state-dir\./,
+  ],
 ])('a state folder that is %s is told in words', async (_what, folder, words) => {
   const { code, stdout, stderr } = await cli.run(
     ['video', 'swing.mp4', ...VIDEO, '--state-dir', folder, '--quiet'],

@@ -1,5 +1,6 @@
 // The records of analyses: list, get, update and submit. Each prints the service's own JSON.
 
+import { performance } from 'node:perf_hooks'
 import type { Command } from 'commander'
 import { checkId } from '../../client/checks.ts'
 import type { RequestedAnalysis, WireObject } from '../../client/contract.ts'
@@ -14,7 +15,7 @@ import { called, type Doubt } from '../unclear-end.ts'
 import { analysisLine } from '../views/how-to-go-on.ts'
 import { printCalls } from '../views/plan-view.ts'
 import { waitingCall } from '../views/waiting-call.ts'
-import type { AnalysisWord } from '../run-analysis.ts'
+import { printResultLine, type AnalysisResult, type AnalysisWord } from '../run-analysis.ts'
 import { uplinkFromOptions } from '../options/uplink-from-options.ts'
 
 interface UpdateOptions extends SharedOptions {
@@ -26,6 +27,7 @@ export function addAnalysisRecordCommands(analysis: Command, context: CommandCon
   const list = analysis.command('list').description("list the analyses; prints the service's JSON")
   addServiceOptions(list).action(async (options: SharedOptions) => {
     const output = context.begin('analysis', options)
+    const beganMs = performance.now()
     const uplink = await uplinkFromOptions(options, context)
     if (options.dryRun === true) printCalls(output, 'analysis', ['GET /requested_analyses'])
     else {
@@ -33,7 +35,8 @@ export function addAnalysisRecordCommands(analysis: Command, context: CommandCon
       const { items, raw } = await uplink.client.requestedAnalyses.list({}, calling)
       output.document(raw)
       for (const record of items) output.event('analysis', { record: wireRecord(record) })
-      output.event('result', { flow: 'analysis', status: 'completed', serviceStatus: null, count: items.length })
+      const result = { status: 'completed', serviceStatus: null, analysisId: null } as const
+      printEnd(output, beganMs, { ...result, count: items.length })
     }
     context.exitWith(EXIT.done)
   })
@@ -85,10 +88,11 @@ interface RecordCall {
 
 async function readRecord(context: CommandContext, options: SharedOptions, what: RecordCall): Promise<void> {
   const output = context.begin('analysis', options)
+  const beganMs = performance.now()
   checkId(what.id, 'the analysis id')
   const uplink = await uplinkFromOptions(options, context)
   if (options.dryRun === true) printCalls(output, 'analysis', [what.call])
-  else printRecord(output, await recordOf(context, output, options, what, uplink.client), what)
+  else printRecord(output, await recordOf(context, output, options, what, uplink.client), what, beganMs)
   context.exitWith(EXIT.done)
 }
 
@@ -104,14 +108,27 @@ function recordOf(
   return called(context, output, (calling) => read(client, calling), told)
 }
 
-function printRecord(output: Output, record: RequestedAnalysis, { id, assumed = 'requested' }: RecordCall): void {
+function printRecord(
+  output: Output,
+  record: RequestedAnalysis,
+  { id, assumed = 'requested' }: RecordCall,
+  beganMs: number,
+): void {
   const wire = wireRecord(record)
   output.document(wire)
   output.event('analysis', { record: wire })
   const { status: serviceStatus = null } = record
   const status = serviceStatus === null ? assumed : stateOf(serviceStatus)
-  const result = { flow: 'analysis', status, serviceStatus, analysisId: record.id ?? id }
-  output.event('result', { ...result, key: null, sessionId: null, bytes: 0, files: [] })
+  printEnd(output, beganMs, { status, serviceStatus, analysisId: record.id ?? id })
+}
+
+interface RecordResult extends Pick<AnalysisResult, 'status' | 'serviceStatus' | 'analysisId'> {
+  /** Of a list: how many there are. */
+  readonly count?: number
+}
+
+function printEnd(output: Output, beganMs: number, result: RecordResult): void {
+  printResultLine(output, { ...result, durationMs: Math.round(performance.now() - beganMs) })
 }
 
 /** The contract's word for a status of the service. Any status that is neither final nor a draft means that the analysis goes on. */

@@ -25,8 +25,8 @@ const NONE: ReadonlyMap<string, string> = new Map()
 const HELP =
   'Without a key every session that is not confirmed or cancelled is taken up, one after another; one that waits for a ' +
   'host that is out of reach lets the next ones go on meanwhile. Files that had failed are tried once more. With --json ' +
-  "each of several sessions ends with an event 'ended', and the result has all their files. What never began, and was " +
-  'given again later, is left out.'
+  "each of several sessions ends with an event 'ended', and the result has all their files. What never began, while " +
+  'its files went on in another session, is left out.'
 
 export function addResumeCommand(program: Command, context: CommandContext): void {
   const command = program
@@ -64,7 +64,8 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     if (options.dryRun === true) {
       const looking = lost === undefined ? filesWhereTheyWere(sessions, kept.journal) : lost.look()
       const lookedFor = await interruptible(looking, context.interruption)
-      printResumePlan(output, sessions, lookedFor, { isBelowFolder: lost !== undefined })
+      const isReadWhole = options.verify === 'full'
+      printResumePlan(output, sessions, lookedFor, { isBelowFolder: lost !== undefined, isReadWhole })
       context.exitWith(EXIT.done)
       return
     }

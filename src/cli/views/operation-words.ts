@@ -29,6 +29,7 @@ const FLAGS = [
   ['or allow plain HTTP if', 'or give --allow-http if'],
   ['or give the kind.', 'or give --kind.'],
   ['frameRate is missing', '--frame-rate is missing'],
+  ['another state folder.', 'another state folder with --state-dir.'],
 ] as const
 
 /** The message with each name of a method or an option replaced. */

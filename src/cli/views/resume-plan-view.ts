@@ -10,16 +10,17 @@ import { countOf } from './wording.ts'
 
 /**
  * Prints the plan. `lookedFor`: the files of each session that are not confirmed, by the session's key. If they were looked for below a
- * folder, each is named, else only those that are not where and as they were.
+ * folder, each is named, else only those that are not where and as they were. `isReadWhole`: all of a file is read before its
+ * confirmation, so it must be found although nothing of it is left to send.
  */
 export function printResumePlan(
   output: Output,
   sessions: readonly SessionSummary[],
   lookedFor: LookedForBySession,
-  { isBelowFolder }: { readonly isBelowFolder: boolean },
+  { isBelowFolder, isReadWhole }: { readonly isBelowFolder: boolean; readonly isReadWhole: boolean },
 ): void {
   const looked = sessions.map((session) => {
-    const files = lookedFor.get(session.key) ?? []
+    const files = (lookedFor.get(session.key) ?? []).filter((one) => isReadWhole || isMissed(one))
     // Receipts of what a file no longer is prove nothing: the resume stops it, and all of it has to be sent anew.
     const voidBytes = files.reduce((sum, { place, receivedBytes }) => sum + (isChanged(place) ? receivedBytes : 0), 0)
     return { session: { ...session, confirmedBytes: session.confirmedBytes - voidBytes }, files }
@@ -45,6 +46,11 @@ export function printResumePlan(
     output.answer(`dry run: ${session.key}: ${missingOf(session)}${counts}`)
   }
   output.answer(`dry run: ${countOf(sessions.length, 'session')} to resume. Nothing was called.`)
+}
+
+/** False for a file that is gone and whose bytes are all stored: its confirmation needs nothing of it. */
+function isMissed({ file, place, receivedBytes }: LookedFor): boolean {
+  return 'path' in place || isChanged(place) || receivedBytes < file.sizeBytes
 }
 
 function isChanged(place: FoundPlace): boolean {

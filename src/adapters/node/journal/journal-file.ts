@@ -20,6 +20,7 @@ import {
   compactAtBytes,
   COMPACT_AT_OPEN_BYTES,
   encodeWhole,
+  isRemoved,
   replace,
   shorten,
   sync,
@@ -130,9 +131,9 @@ function isDirty({ end, kept }: WrittenJournal): boolean {
 
 async function close(state: WrittenJournal): Promise<void> {
   try {
-    if (state.handle === undefined || state.broken !== undefined || state.isMarked) return
-    if (isDirty(state)) await sync(state)
-    await add(state, state.handle, [KEPT_MARK])
+    if (state.handle === undefined || state.broken !== undefined) return
+    if (isDirty(state) || (await isRemoved(state))) await sync(state)
+    if (!state.isMarked) await add(state, state.handle, [KEPT_MARK])
   } catch {
     // Only received parts were not on the disk yet. The file will be read as after a crash.
   } finally {

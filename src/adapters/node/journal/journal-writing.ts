@@ -71,7 +71,7 @@ export async function sync(state: WrittenJournal): Promise<void> {
 }
 
 /** Whether the open file has lost its name. Some file systems count no links, so the name is looked at too. */
-async function isRemoved({ handle, path }: WrittenJournal): Promise<boolean> {
+export async function isRemoved({ handle, path }: WrittenJournal): Promise<boolean> {
   const facts = await handle?.stat()
   if (facts?.nlink !== 0) return false
   const named = await stat(path).catch(() => undefined)

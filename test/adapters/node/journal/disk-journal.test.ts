@@ -510,6 +510,23 @@ describe('a journal that somebody removes while it is open', () => {
     expect(await readdir(dirname(pathOf(folder, key)))).toEqual(key === long ? ['journal', 'key'] : ['journal'])
   })
 
+  it.each([
+    ['nothing was written since', []],
+    ['only what does not wait for the disk was', [received(2)]],
+  ])('is put back when it is closed, where %s', async (_, written) => {
+    const folder = await temporary()
+    const journal = diskJournal({ folder })
+    const session = await journal.open('k')
+    await session.append([begun(3), received(1)])
+    await rm(folder, { recursive: true })
+
+    await session.append(written)
+    await session.close()
+
+    expect(await read(journal)).toEqual([begun(3), received(1), ...written])
+    expect(await readdir(dirname(pathOf(folder)))).toEqual(['journal'])
+  })
+
   it('is for its owner alone where it is put back, and its name is looked at where a file system counts no links', async () => {
     const folder = await temporary()
     const session = await diskJournal({ folder }).open('k')
