@@ -2,6 +2,7 @@
 // `--json` a result on stdout too.
 
 import { CommanderError } from 'commander'
+import { adviceOn } from '../core/advice.ts'
 import { redactText } from '../core/redact.ts'
 import { UploadError, isUploadError } from '../core/errors.ts'
 import { commandAt, pathOf } from './command.ts'
@@ -79,15 +80,23 @@ function tellEnd(error: unknown, { output, flow, command, interruption, added, d
   }
   const known = error instanceof CommanderError ? wrongUse(error, command) : error
   tellError(output, known)
-  output.event('result', { flow, status: 'failed', ...rest, error: errorLine(known) })
+  output.event('result', { flow, status: 'failed', ...rest, error: { ...errorLine(known), ...ofService(known) } })
   return exitCodeOfError(known)
 }
 
 function tellError(output: Output, error: unknown): void {
   const told = errorLine(error)
-  output.complain(`error: ${isUploadError(error) ? fullLine(told) : told.message}`)
+  const code = ofService(error)?.code
+  const line = code === undefined ? told.message : `${told.message} (${code})`
+  output.complain(`error: ${isUploadError(error) ? fullLine(told) : line}`)
   if (!process.env['MOCAP_DEBUG'] || !(error instanceof Error)) return
   for (const line of redactText(error.stack ?? '').split('\n')) output.complain(line)
+}
+
+/** The code of a service that cannot start, by which docs/service.md calls it. It is no mistake of ours that one should report. */
+function ofService(error: unknown): { readonly code: string; readonly advice: string } | undefined {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return code.startsWith('ERR_SERVICE_') ? { code, advice: adviceOn('ERR_UPLOAD_INVALID_ARGUMENT') } : undefined
 }
 
 /**

@@ -28,7 +28,7 @@ it('makes a key that opens a service of managed keys, lists it without its secre
   const called = await cli.run(['api', 'GET', '/requested_analyses'], {
     ...{ MOCAP_BASE_URL: String(listening?.['url']), MOCAP_API_KEY: key },
   })
-  const whileInUse = await cli.run(['serve', 'keys', 'list', '--data', data])
+  const whileInUse = await cli.run(['serve', 'keys', 'list', '--data', data, '--json'])
   serve.process.kill('SIGTERM')
   const { code, stderr } = await serve.ended
   const revoked = await cli.run(['serve', 'keys', 'revoke', id, '--data', data])
@@ -37,7 +37,11 @@ it('makes a key that opens a service of managed keys, lists it without its secre
   expect(called.code).toBe(0)
   expect(listening).not.toHaveProperty('apiKey')
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  expect([whileInUse.code, whileInUse.stderr]).toEqual([1, expect.stringContaining('is in use by process')])
+  expect(whileInUse.code).toBe(1)
+  expect(whileInUse.stderr).toMatch(/ is in use by process \d+\. .* \(ERR_SERVICE_DATA_IN_USE\)\n$/)
+  expect(jsonLines(whileInUse.stdout).at(-1)).toMatchObject({
+    error: { code: 'ERR_SERVICE_DATA_IN_USE', advice: 'Correct what the message names, then start again.' },
+  })
   expect([revoked.code, list.code]).toEqual([0, 0])
   expect(list.stdout).toMatch(new RegExp(`^${id}  org-4  room  made .*, revoked `))
   expect(list.stdout).not.toContain(key.slice(-20))

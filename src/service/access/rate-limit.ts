@@ -17,7 +17,7 @@ interface Bucket {
   at: number
 }
 
-/** `perMinute` 0 means no limit. `now` is wall time, ms. When the clock is set back, the buckets stand still for as long. */
+/** `perMinute` 0 means no limit. `now` is wall time, ms. A clock that is set back adds and takes nothing. */
 export function createRateLimit(perMinute: number, now: () => number): RateLimit {
   if (perMinute === 0) return { take: () => 0, waitOf: () => 0 }
   const buckets = new Map<string, Bucket>()

@@ -165,7 +165,7 @@ export async function migrate(db: Database): Promise<void> {
   const { error } = await new Migrator({ db, provider }).migrateToLatest()
   if (error === undefined) return
   const words = 'The service could not bring its database to the newest shape'
-  throw new Error(`${words}: ${reasonOf(error)}.`, { cause: error })
+  throw Object.assign(new Error(`${words}: ${reasonOf(error)}.`, { cause: error }), { code: 'ERR_SERVICE_DATABASE' })
 }
 
 /** Whoever starts the service must learn of a wrong host, user or right from this. A database's words hold no password. */

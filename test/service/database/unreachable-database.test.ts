@@ -24,6 +24,7 @@ it('names the host that does not answer, and no password', async () => {
 
   const error = await startWith(`postgres://uplink:${PASSWORD}@127.0.0.1:${address.port}/records`)
 
+  expect(error).toHaveProperty('code', 'ERR_SERVICE_DATABASE')
   expect(String(error)).toContain(`newest shape: connect ECONNREFUSED 127.0.0.1:${address.port}.`)
   expect(String(error)).not.toContain(PASSWORD)
 })
