@@ -48,7 +48,6 @@ export function checkLife(
     throw expired(
       `The addresses of a new session were dead when they came: the clocks of the service and of its storage differ by more than ` +
         `${lifeMs > 0 ? `the ${minutes(lifeMs)} that` : 'what'} they live, or it signs with credentials that die sooner. Tell the service, then resume.`,
-      { lifeMs, sessions: moves + 1 },
     )
   }
   const rate = bytesPerSecond()
@@ -59,19 +58,17 @@ export function checkLife(
         (lifeMs < Infinity
           ? `the service's addresses live ${minutes(lifeMs)}. Ask for addresses that live longer.`
           : 'it is not known how long their addresses live.'),
-      { lifeMs, sessions: moves + 1 },
     )
   }
   if (neededMs <= lifeMs) return
   throw expired(
     `At ${formatBytes(rate)}/s the file needs ${minutes(neededMs)}, and the service's addresses live ${minutes(lifeMs)}. ` +
       'Ask for addresses that live longer, or send it over a faster line.',
-    { bytesPerSecond: rate, neededMs, lifeMs },
   )
 }
 
-function expired(message: string, details: UploadError['details']): UploadError {
-  return new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', message, { details })
+function expired(message: string): UploadError {
+  return new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', message)
 }
 
 function minutes(ms: number): string {

@@ -181,9 +181,8 @@ function failureOf(report: UploadReport, cause: unknown, letGoBy: LetGoBy | unde
     return new UploadFailedError(code, message, report)
   }
   const error = report.error ?? report.files.find((file) => file.error !== undefined)?.error
-  const code = error?.code ?? 'ERR_UPLOAD_FAILED'
-  const message = error?.message ?? 'No file was confirmed.'
-  return new UploadFailedError(code, message, report, isUploadError(cause) ? cause : undefined)
+  const { code = 'ERR_UPLOAD_FAILED', message = 'No file was confirmed.', ...where } = error ?? {}
+  return new UploadFailedError(code, message, report, isUploadError(cause) ? cause : undefined, where)
 }
 
 /** A key such as `video-mhq3x0c4-7k2f9m1xqz`: sorts by time and is easy to copy from a terminal. */

@@ -155,8 +155,15 @@ export interface UploadReport extends UploadSnapshot {
 export class UploadFailedError extends UploadError {
   readonly report: UploadReport
 
-  constructor(code: UploadErrorCode, message: string, report: UploadReport, cause?: unknown) {
-    super(code, message, { cause, details: isUploadError(cause) ? cause.details : {} })
+  /** `details`: where it happened, if `cause` does not say. Default: none. */
+  constructor(
+    code: UploadErrorCode,
+    message: string,
+    report: UploadReport,
+    cause?: unknown,
+    details: UploadError['details'] = {},
+  ) {
+    super(code, message, { cause, details: isUploadError(cause) ? cause.details : details })
     this.name = 'UploadFailedError'
     this.report = report
   }

@@ -48,3 +48,13 @@ it.each([
 
   expect(ratio).toBeLessThan(12)
 })
+
+it('proves one entry by each file, though two have the same name and bytes', async () => {
+  const delivered: DeliveredFile = { name: 'clip.mp4', bytes: 0, status: 'confirmed', isVerified: true, parts: [] }
+  const path = join(folder, 'cam0', 'clip.mp4')
+
+  const proofs = []
+  for await (const { outcome } of proveAll([delivered, delivered], [{ path, name: 'clip.mp4' }])) proofs.push(outcome)
+
+  expect(proofs).toEqual(['proven', 'missing'])
+})

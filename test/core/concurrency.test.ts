@@ -211,10 +211,11 @@ describe('what it hears', () => {
     },
   )
 
-  it('takes nothing from others whose queue is low for a second now and then', () => {
-    const limits = hear(createConcurrency({}, lineHearing()), 120, (ms) => {
-      const phase = (ms % 6_000) / 6_000
-      return { rate: 4e6 * (1 - phase / 3), roundTripMs: 105 + 60 * Math.sqrt(phase) }
+  it.each([1_000, 2_000])('takes nothing from others whose queue is gone for %d ms now and then', (goneMs) => {
+    // Their losses make room for as long as that, and more connections of ours would gain by it.
+    const limits = hear(createConcurrency({}, lineHearing()), 120, (ms, limit) => {
+      const isGone = ms < 200 || (ms >= 6_000 && ms % 6_000 < goneMs)
+      return { rate: limit * 1e6 * (1 - (ms % 6_000) / 18_000), roundTripMs: isGone ? 105 : 165 }
     })
 
     expect(Math.max(...limits)).toBe(4)

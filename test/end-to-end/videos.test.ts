@@ -86,6 +86,15 @@ describe('faults on the way of a part', () => {
       ...{ file: 'swing-02.mp4', partNumber: 1, attempt: 1, status: 411 },
     })
   })
+
+  it('says in the details of what done() rejects with which part of which file it was, and the status', async () => {
+    const rig = await startRig({ faults: [{ operation: 'put', nth: 'every', action: { status: 411 } }] })
+
+    await expect(rig.uplink.uploadVideos({ ...VIDEO, files: clips().slice(0, 1) }).done()).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_HTTP_STATUS',
+      details: { file: 'swing-01.mp4', partNumber: 1, attempt: 1, status: 411 },
+    })
+  })
 })
 
 describe('faults on the way of a call', () => {
