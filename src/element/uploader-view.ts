@@ -57,11 +57,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     resume: (...of) => setting().resume(...of),
     choose: () => void zone.choose(),
     mayDiscard: (session) => question.ask(setting().words, session, true),
-    onTaken(resumed) {
-      list.adopt(resumed)
-      const { filesTotal, filesConfirmed } = resumed.offer.session
-      announcer.say(setting().words.saidStarted(filesTotal - filesConfirmed))
-    },
+    onTaken: (resumed) => list.adopt(resumed),
     onDiscarded({ filesConfirmed, filesTotal }) {
       const { words } = setting()
       announcer.say(words.wasCancelled)
@@ -163,9 +159,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   }
 
   function begin(uplink: BrowserUplink, items: readonly Item[]): void {
-    const { begin: beginWith, words } = setting()
-    const taken = list.start(items, (sources) => beginWith(uplink, sources))
-    if (taken > 0) announcer.say(words.saidStarted(taken))
+    list.start(items, (sources) => setting().begin(uplink, sources))
   }
 
   /** Discards uploads that have nothing left to do, because another upload has delivered their files. */
