@@ -12,7 +12,7 @@ import { createDrawing } from './drawing.ts'
 import { createDropZone } from './drop-zone.ts'
 import { createFileList } from './file-list.ts'
 import type { RowAction } from './file-row.ts'
-import { isDelivered, isReplaceable, needsChoosing, type Item, type Job } from './items.ts'
+import { isDelivered, isReady, isReplaceable, needsChoosing, type Item, type Job } from './items.ts'
 import { totalsOf } from './list-state.ts'
 import { createNarration } from './narration.ts'
 import { createNotices } from './notices.ts'
@@ -92,7 +92,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       if (setting().isStartingByItself) void view.start()
     },
     async start() {
-      if (list.items.every(({ state }) => state !== 'ready')) return
+      if (!list.items.some(isReady)) return
       notices.clear()
       await attempt((uplink) => begin(uplink, list.items))
     },
