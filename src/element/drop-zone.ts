@@ -9,10 +9,10 @@ import type { Item } from './items.ts'
 import type { Words } from './words.ts'
 
 /**
- * A drag is gone when it was not heard of for this time, ms. While it is over the element, browsers tell so at least every 350 ms,
- * also when it rests. Nobody is told that a drag has left a node that was replaced, as the facts are in each frame.
+ * A drag is gone when it was not heard of for this time, ms. While it is over the element, also at rest, the standard has browsers
+ * tell so every 350 ms, or up to 200 later. Nobody is told that a drag has left a node that was replaced, as the facts are in each frame.
  */
-const GONE_MS = 500
+const GONE_MS = 600
 
 export interface DropZone {
   readonly element: HTMLElement

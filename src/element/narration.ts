@@ -49,7 +49,10 @@ export function createNarration(options: {
   return {
     told(job, event, file) {
       const { key } = job.upload
-      if (event === 'start') tell('mocap-upload-start', { key, names: job.items.map(({ name }) => name) })
+      if (event === 'start') {
+        tell('mocap-upload-start', { key, names: job.items.map(({ name }) => name) })
+        announcer.say(words().saidStarted(job.items.filter(({ state }) => state === 'waiting').length))
+      }
       if (file) tell('mocap-upload-file', { key, file })
       if (event === 'progress') tellProgress()
       if (event === 'state') tellState(job)

@@ -42,8 +42,8 @@ export interface UploadList {
   remove(item: Item): void
   /** The totals of the uploads that a cancel would end. */
   atStake(): Totals
-  /** Starts an upload of those of `wanted` that are ready, and returns their number. Throws the flow's error about its input. */
-  start(wanted: readonly Item[], begin: (sources: readonly Source[]) => Upload): number
+  /** Starts an upload of those of `wanted` that are ready. Throws the flow's error about its input. */
+  start(wanted: readonly Item[], begin: (sources: readonly Source[]) => Upload): void
   /** Adds a resumed upload of an earlier life of the page. */
   adopt(resumed: ResumedUpload): void
   pause(): void
@@ -162,15 +162,15 @@ export function createUploadList(listener: ListListener): UploadList {
     },
     start(wanted, begin) {
       const taken = wanted.filter(isReady)
-      if (taken.length === 0) return 0
+      if (taken.length === 0) return
       const upload = begin(taken.map(sourceOf))
       for (const item of taken) touch(item, { state: 'waiting', error: undefined })
       carry(upload, taken)
-      return taken.length
     },
     adopt({ upload, offer: { files, found } }) {
-      const adopted = upload.files().map(({ fileIndex, name, bytes }) => {
-        return newItem(name, bytes, found.get(fileIndex), 'waiting', files[fileIndex])
+      const adopted = upload.files().map(({ fileIndex, name, bytes, state }) => {
+        const begun = state === 'confirmed' ? state : 'waiting'
+        return newItem(name, bytes, found.get(fileIndex), begun, files[fileIndex])
       })
       rows.put(adopted)
       carry(upload, adopted)

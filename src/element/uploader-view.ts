@@ -12,7 +12,7 @@ import { createDrawing } from './drawing.ts'
 import { createDropZone } from './drop-zone.ts'
 import { createFileList } from './file-list.ts'
 import type { RowAction } from './file-row.ts'
-import { isDelivered, isReplaceable, needsChoosing, type Item, type Job } from './items.ts'
+import { isDelivered, isReady, isReplaceable, needsChoosing, type Item, type Job } from './items.ts'
 import { totalsOf } from './list-state.ts'
 import { createNarration } from './narration.ts'
 import { createNotices } from './notices.ts'
@@ -57,11 +57,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     resume: (...of) => setting().resume(...of),
     choose: () => void zone.choose(),
     mayDiscard: (session) => question.ask(setting().words, session, true),
-    onTaken(resumed) {
-      list.adopt(resumed)
-      const { filesTotal, filesConfirmed } = resumed.offer.session
-      announcer.say(setting().words.saidStarted(filesTotal - filesConfirmed))
-    },
+    onTaken: (resumed) => list.adopt(resumed),
     onDiscarded({ filesConfirmed, filesTotal }) {
       const { words } = setting()
       announcer.say(words.wasCancelled)
@@ -96,7 +92,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       if (setting().isStartingByItself) void view.start()
     },
     async start() {
-      if (list.items.every(({ state }) => state !== 'ready')) return
+      if (!list.items.some(isReady)) return
       notices.clear()
       await attempt((uplink) => begin(uplink, list.items))
     },
@@ -163,9 +159,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   }
 
   function begin(uplink: BrowserUplink, items: readonly Item[]): void {
-    const { begin: beginWith, words } = setting()
-    const taken = list.start(items, (sources) => beginWith(uplink, sources))
-    if (taken > 0) announcer.say(words.saidStarted(taken))
+    list.start(items, (sources) => setting().begin(uplink, sources))
   }
 
   /** Discards uploads that have nothing left to do, because another upload has delivered their files. */

@@ -350,9 +350,11 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await problem.getByText('It did not work. Try again in a few minutes.').waitFor()
 
     await page.unroute(isLatePart)
+    const heard = await listen(page)
     await button(page, 'Try again: swing-02.mp4').click()
 
     await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
+    await expect.poll(heard).toContain('Uploading 1 file.')
   })
 
   test('leaves a way on where the service refuses the upload before it begins, and says so once, not of each file', async () => {
