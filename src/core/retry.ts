@@ -15,8 +15,7 @@ export function isAwayStatus(status: number | undefined): boolean {
 
 /**
  * How long to leave alone a host that asks for a pause, ms: up to a tenth longer, so that clients which were told the same
- * second do not all come back in it. A host's protocol may give NaN, or a text that is no
- * number: that asks for nothing.
+ * second do not all come back in it. A host's protocol may give NaN, or a text that is no number: that asks for nothing.
  */
 export function pauseFor(retryAfterMs: number, random: Random): number {
   return Math.round(Math.min(retryAfterMs, MAX_PAUSE_MS) * (1 + 0.1 * random())) || 0
