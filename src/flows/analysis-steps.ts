@@ -70,13 +70,13 @@ export async function createDraft(
 }
 
 /**
- * The newest draft with this name and these segments, as far as the list shows them. An analysis past the draft state is the
- * report of another night, since nobody has submitted ours.
+ * A draft with this name and these segments, as far as the list shows them. Of several, the first that is listed: they ask for the
+ * same. An analysis past the draft state is the report of another night, since nobody has submitted ours.
  */
 async function findDraft(client: ServiceClient, name: string, ids: AnalysisSegmentIds, calling: CallOptions) {
   const { items } = await client.requestedAnalyses.list({}, calling)
   const isOurs = (said: number | undefined, ours: number | undefined): boolean => said === undefined || said === ours
-  return items.findLast(
+  return items.find(
     (item) =>
       item.name === name &&
       isDraft(item.status ?? 'draft') &&
