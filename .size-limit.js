@@ -19,7 +19,7 @@ const pages = [
     path: 'dist/browser.js',
     import: '{ createUplink, blobSource }',
     barKb: 36,
-    reachedKb: 74.5,
+    reachedKb: 74,
   },
   { name: 'whole browser face', path: 'dist/browser.js', import: '*', barKb: 36, reachedKb: 75 },
   // The face's bar of 36 kB, and 12 kB for the element.
