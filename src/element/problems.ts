@@ -17,7 +17,6 @@ const PROBLEMS: Readonly<Partial<Record<UploadErrorCode, Problem>>> = {
   ERR_UPLOAD_TIMEOUT: 'network',
   ERR_UPLOAD_HOST_UNREACHABLE: 'network',
   ERR_UPLOAD_HTTP_STATUS: 'again',
-  ERR_UPLOAD_ADDRESS_EXPIRED: 'again',
   ERR_UPLOAD_DIGEST_MISMATCH: 'again',
   ERR_UPLOAD_RETRIES_EXHAUSTED: 'again',
   ERR_UPLOAD_FAILED: 'again',

@@ -48,6 +48,12 @@ describe('/readyz', () => {
     expect(back.status).toBe(200)
     expect((await open('/healthz')).status).toBe(200)
   })
+
+  it.each(['/readyz', '/healthz'])('and the other answer HEAD too, by which monitors ask: %s', async (path) => {
+    const answer = await service.call('HEAD', path, undefined, {})
+
+    expect([answer.status, answer.text]).toEqual([200, ''])
+  })
 })
 
 describe('request ids', () => {
@@ -137,7 +143,9 @@ describe('metrics', () => {
     try {
       expect((await open('/metrics', at)).status).toBe(401)
       expect((await scrape(`Bearer ${TOKEN}`)).status).toBe(401)
+      expect((await scrape('scrape-5c')).status).toBe(401)
       expect((await scrape('Bearer scrape-5c')).status).toBe(200)
+      expect((await scrape('bearer scrape-5c')).status).toBe(200)
     } finally {
       await at.close()
     }

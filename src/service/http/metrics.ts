@@ -61,7 +61,9 @@ export function createMetrics(): Metrics {
 /** Adds GET /metrics to the service's own port. With a token, callers must present it as a bearer. */
 export function metricsRoute(app: FastifyInstance, metrics: Metrics, token: string | undefined): void {
   app.get('/metrics', async (request, reply) => {
-    if (token !== undefined && !isSame(request.headers.authorization ?? '', `Bearer ${token}`)) {
+    const { authorization = '' } = request.headers
+    // The name of the scheme is the same in any case (RFC 9110, 11.1).
+    if (token !== undefined && !isSame(authorization.replace(/^bearer(?= )/i, 'Bearer'), `Bearer ${token}`)) {
       return reply.code(401).send(errorBody('credentials_refused', 'The metrics need their own bearer token.'))
     }
     const { type, text } = await metrics.read()

@@ -10,13 +10,15 @@ import { storageOf } from '../objects/storage-of.ts'
 const CHECK_WITHIN_MS = 5_000
 
 /**
- * Adds GET /healthz, which answers 200 while the process lives, and GET /readyz, which answers 200 when database and store answer,
+ * Adds GET and HEAD of /healthz, which answers 200 while the process lives, and of /readyz, which answers 200 when database and store answer,
  * else 503, and always 503 once the service was told to stop. Any number of callers share one running check.
  */
 export function healthRoutes(app: FastifyInstance, context: ServiceContext): void {
   let checking: Promise<Readiness> | undefined
-  app.get('/healthz', () => Promise.resolve({ status: 'ok' }))
-  app.get('/readyz', async (_request, reply) => {
+  // Many monitors ask by HEAD.
+  const asked = { exposeHeadRoute: true }
+  app.get('/healthz', asked, () => Promise.resolve({ status: 'ok' }))
+  app.get('/readyz', asked, async (_request, reply) => {
     if (context.isStopping()) return reply.code(503).send({ status: 'stopping' })
     checking ??= readinessOf(context).finally(() => (checking = undefined))
     const { database, store } = await checking
