@@ -168,11 +168,8 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
     async function openHalfSent(): Promise<Page> {
       const page = await pages.openPage()
       await page.evaluate(async () => {
-        const element = document.createElement('mocap-uploader')
+        const { element } = elementRig.showScripted()
         element.lang = 'en'
-        globalThis.scripted = elementRig.scriptedUplink()
-        element.uplink = globalThis.scripted.uplink
-        document.body.replaceChildren(element)
         element.addFiles([new File(['x'.repeat(100)], 'swing-01.mp4')])
         await element.start()
         globalThis.scripted.change(0, { state: 'uploading', sentBytes: 60 })

@@ -627,11 +627,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
       // A frame also makes fewer rows where they take it long: here they take it no time.
       const nowMs = performance.now()
       performance.now = () => nowMs
-      const element = document.createElement('mocap-uploader')
-      globalThis.scripted = elementRig.scriptedUplink()
-      element.uplink = globalThis.scripted.uplink
-      document.body.replaceChildren(element)
-      const list = element.shadowRoot!.querySelector('ul')!
+      const { element, list } = elementRig.showScripted()
       const batches: number[] = []
       new MutationObserver((changes) =>
         batches.push(changes.reduce((sum, change) => sum + change.addedNodes.length, 0)),
@@ -705,10 +701,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     const page = await openPage()
     await page.mouse.move(1, 1)
     await page.evaluate(async () => {
-      const element = document.createElement('mocap-uploader')
-      globalThis.scripted = elementRig.scriptedUplink()
-      element.uplink = globalThis.scripted.uplink
-      document.body.replaceChildren(element)
+      const { element } = elementRig.showScripted()
       // Rows of different heights, which are known only when they are near.
       element.style.inlineSize = '20rem'
       const name = (index: number): string => `${'swing-'.repeat(index % 20)}${String(index)}.mp4`
@@ -741,11 +734,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     const scrolled = await page.evaluate(async () => {
       let nowMs = performance.now()
       performance.now = () => nowMs
-      const element = document.createElement('mocap-uploader')
-      globalThis.scripted = elementRig.scriptedUplink()
-      element.uplink = globalThis.scripted.uplink
-      document.body.replaceChildren(element)
-      const list = element.shadowRoot!.querySelector('ul')!
+      const { element, list } = elementRig.showScripted()
       element.addFiles(Array.from({ length: 40 }, (_, index) => new File(['x'], `swing-${String(index)}.mp4`)))
       await element.start()
       while (list.querySelectorAll('[data-state=waiting]').length < 40) await new Promise(requestAnimationFrame)
@@ -812,11 +801,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
       // A frame that took long draws the rest in the next one, and scrolls only then: here they take no time.
       const nowMs = performance.now()
       performance.now = () => nowMs
-      const element = document.createElement('mocap-uploader')
-      globalThis.scripted = elementRig.scriptedUplink()
-      element.uplink = globalThis.scripted.uplink
-      document.body.replaceChildren(element)
-      const list = element.shadowRoot!.querySelector('ul')!
+      const { element, list } = elementRig.showScripted()
       element.addFiles(Array.from({ length: 40 }, (_, index) => new File(['x'], `swing-${String(index)}.mp4`)))
       await element.start()
       while (list.querySelector('[data-state=waiting]') === null) await new Promise(requestAnimationFrame)

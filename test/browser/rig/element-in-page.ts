@@ -65,10 +65,22 @@ function scriptedUplink(): {
   return { uplink, files, line, change }
 }
 
-const elementRig = { scriptedUplink }
+/** Makes an element with such an Uplink, which is `scripted` from then on, the only thing on the page. */
+function showScripted(): {
+  readonly element: HTMLElementTagNameMap['mocap-uploader']
+  readonly list: HTMLUListElement
+} {
+  const element = document.createElement('mocap-uploader')
+  globalThis.scripted = scriptedUplink()
+  element.uplink = globalThis.scripted.uplink
+  document.body.replaceChildren(element)
+  return { element, list: element.shadowRoot!.querySelector('ul')! }
+}
+
+const elementRig = { scriptedUplink, showScripted }
 
 declare global {
-  var elementRig: { scriptedUplink: typeof scriptedUplink }
+  var elementRig: { scriptedUplink: typeof scriptedUplink; showScripted: typeof showScripted }
   var scripted: ReturnType<typeof scriptedUplink>
   /** The element's events in order, with names and details. */
   var told: { readonly name: string; readonly detail: unknown }[]

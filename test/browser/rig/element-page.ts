@@ -92,10 +92,7 @@ export async function dropOnto(page: Page, paths: readonly string[]): Promise<vo
 /** Begins an upload of two clips of so many bytes, whose course the test scripts. */
 export async function startTwo(page: Page, bytesEach = 1): Promise<void> {
   await page.evaluate(async (length) => {
-    const element = document.createElement('mocap-uploader')
-    globalThis.scripted = elementRig.scriptedUplink()
-    element.uplink = globalThis.scripted.uplink
-    document.body.replaceChildren(element)
+    const { element } = elementRig.showScripted()
     element.addFiles(['swing-01.mp4', 'swing-02.mp4'].map((name) => new File(['x'.repeat(length)], name)))
     await element.start()
   }, bytesEach)
