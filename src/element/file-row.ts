@@ -23,6 +23,8 @@ export interface Look {
 
 export interface FileRow {
   readonly element: HTMLLIElement
+  /** Hidden while there is nothing to do. The list decides whether Tab goes to it. */
+  readonly button: HTMLButtonElement
   /** Returns false if there was nothing to draw, because neither its item nor how it is to be drawn has changed. */
   draw(look: Look): boolean
 }
@@ -39,6 +41,7 @@ export function createFileRow(item: Item, onAction: (item: Item, action: RowActi
   const button = buildButton('row-button', () => {
     if (action) onAction(item, action)
   })
+  button.tabIndex = -1
   const facts = build('span', 'facts', {}, size, status)
   const texts = build('div', 'words', {}, name, facts, problem)
   const element = build('li', 'file', {}, build('span', 'file-icon', {}, icon), texts, button, bar)
@@ -46,6 +49,7 @@ export function createFileRow(item: Item, onAction: (item: Item, action: RowActi
   let drawnVersion: number
   return {
     element,
+    button,
     draw(look) {
       const { words, isPaused, isRetryAlone } = look
       const isSame = drawn?.words === words && drawn.isPaused === isPaused && drawn.isRetryAlone === isRetryAlone

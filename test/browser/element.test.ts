@@ -493,57 +493,6 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(next).toBe('Remove: swing-02.mp4')
   })
 
-  test('works with the keyboard alone, and never drops the focus', async () => {
-    const page = await openPage()
-    await addElement(page)
-    const focused = () =>
-      page.evaluate(() => {
-        const { activeElement } = document.querySelector('mocap-uploader')!.shadowRoot!
-        return activeElement?.textContent ?? ''
-      })
-    // Listened for early: what the browser opens before it knows of the listener is a window that nobody can see.
-    const choosing = page.waitForEvent('filechooser')
-    await page.keyboard.press('Tab')
-    expect(await focused()).toBe('Choose files')
-    await page.keyboard.press('Enter')
-    const chooser = await choosing
-    await chooser.setFiles(paths('swing-01.mp4', 'swing-02.mp4'))
-    await button(page, 'Remove: swing-02.mp4').waitFor()
-
-    const order: string[] = []
-    for (let step = 0; step < 5; step += 1) {
-      await page.keyboard.press('Tab')
-      order.push((await focused()).slice(0, 15))
-    }
-    expect(order).toEqual([
-      'Choose a folder',
-      'Upload 2 files',
-      expect.stringContaining('swing-01') as string,
-      'Remove',
-      'Remove',
-    ])
-
-    await page.keyboard.press('Space')
-    expect(await focused()).toBe('Remove')
-    await page.keyboard.press('Enter')
-    await page.getByText('Drop your files here').waitFor()
-    expect(await focused()).toBe('Choose files')
-    await pick(page, 'swing-02.mp4')
-    const letGo = await holdLarge(page)
-    await button(page, 'Upload 1 file').focus()
-    await page.keyboard.press('Enter')
-    await button(page, 'Pause').waitFor()
-    expect(await focused()).toBe('Pause')
-    await page.keyboard.press('Enter')
-    await button(page, 'Resume').waitFor()
-    expect(await focused()).toBe('Resume')
-    await letGo()
-    await page.keyboard.press('Enter')
-
-    await heading(page).getByText('Your file is uploaded and confirmed').waitFor()
-    expect(await focused()).not.toBe('')
-  })
-
   test.each(['light', 'dark'] as const)('passes the accessibility check in every state, %s', async (scheme) => {
     const page = await openPage(scheme)
     await addElement(page)
