@@ -22,7 +22,7 @@ export interface FileProgress {
 export interface ProgressSnapshot extends FileProgress {
   /** Bytes per second handed to the network over the last seconds, including what was sent in vain; 0 while unknown. */
   readonly bytesPerSecond: number
-  /** Time until everything is sent at this rate, ms; 0 when it is, undefined while unknown. */
+  /** Time until everything is sent at this rate, ms; 0 when it is, undefined while unknown or while nothing has moved for 5 s. */
   readonly remainingMs: number | undefined
 }
 
@@ -113,7 +113,7 @@ export function createProgress({ fileSizes }: ProgressOptions): Progress {
     snapshot(nowMs) {
       const bytesPerSecond = meter.bytesPerSecond(nowMs)
       const { sentBytes, confirmedBytes, totalBytes } = total
-      const leftMs = timeLeft(totalBytes - sentBytes, bytesPerSecond)
+      const leftMs = timeLeft(totalBytes - sentBytes, meter.isStill(nowMs) ? 0 : bytesPerSecond)
       return { sentBytes, confirmedBytes, totalBytes, bytesPerSecond, remainingMs: leftMs }
     },
   }

@@ -5,6 +5,8 @@ export interface RateMeter {
   add(bytes: number, nowMs: number): void
   /** 0 until enough time was seen to tell. */
   bytesPerSecond(nowMs: number): number
+  /** Whether nothing has moved for so long that the fading rate says nothing about the time left. */
+  isStill(nowMs: number): boolean
 }
 
 /** What happened this long ago counts 1/e of what happens now. */
@@ -18,6 +20,7 @@ const FIRST_LOOK_MS = 900
  */
 export function createRateMeter(): RateMeter {
   let lastMs: number | undefined
+  let movedMs = 0
   let bytes = 0
   let elapsedMs = 0
   const fade = (nowMs: number): void => {
@@ -35,6 +38,7 @@ export function createRateMeter(): RateMeter {
       const isFirst = lastMs === undefined
       if (isFirst && added === 0) return
       fade(nowMs)
+      if (added > 0) movedMs = nowMs
       if (!isFirst) bytes += added
     },
     bytesPerSecond(nowMs) {
@@ -42,6 +46,7 @@ export function createRateMeter(): RateMeter {
       fade(nowMs)
       return elapsedMs < FIRST_LOOK_MS ? 0 : (bytes / elapsedMs) * 1000
     },
+    isStill: (nowMs) => nowMs - movedMs > MEMORY_MS,
   }
 }
 

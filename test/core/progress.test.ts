@@ -138,7 +138,12 @@ describe('rate and time left', () => {
   it('says that it does not know how long when nothing moves', () => {
     const progress = createProgress({ fileSizes: [1_000_000] })
     steady(progress, 0, 10_000, 1_000)
+    const leftMs = progress.snapshot(10_000).remainingMs!
 
+    // The rate falls with every second that nothing comes, and the time left would run away with it, to days.
+    expect(progress.snapshot(14_900).remainingMs).toBeLessThan(3 * leftMs)
+    expect(progress.snapshot(15_100)).toMatchObject({ remainingMs: undefined })
+    expect(progress.snapshot(15_100).bytesPerSecond).toBeGreaterThan(0)
     expect(progress.snapshot(100_000)).toMatchObject({ remainingMs: undefined })
   })
 
