@@ -16,6 +16,8 @@ export interface Notices {
   showNothing(words: Words): void
   /** Names the refused files. There must be at least one. */
   showRefused(refused: readonly Refusal[], words: Words): void
+  /** Takes back, of the refusals that are shown, those that do not hold any more. */
+  keepRefused(holds: (refusal: Refusal) => boolean, words: Words): void
   /** Shows an error. `title` replaces the words for its code. */
   showProblem(error: ErrorSummary, words: Words, title?: string): void
   clear(): void
@@ -23,7 +25,10 @@ export interface Notices {
 
 export function createNotices(onDismissed: () => void): Notices {
   const element = build('div', 'notices', { role: 'alert' })
+  /** Those that are shown. */
+  let refusals: readonly Refusal[] = []
   const show = (words: Words, title: string, more?: Node): void => {
+    refusals = []
     const dismiss = buildButton('dismiss-button quiet-button', () => removeElement(notice, onDismissed), words.dismiss)
     const notice = build(
       'div',
@@ -34,7 +39,7 @@ export function createNotices(onDismissed: () => void): Notices {
     )
     element.replaceChildren(notice)
   }
-  return {
+  const notices: Notices = {
     element,
     showNothing: (words) => show(words, words.nothingFound),
     showRefused(refused, words) {
@@ -44,6 +49,13 @@ export function createNotices(onDismissed: () => void): Notices {
       const more = refused.length - named.length
       if (more > 0) named.push(build('li', '', {}, words.andMore(more)))
       show(words, words.refusedTitle(refused.length), build('ul', '', {}, ...named))
+      refusals = refused
+    },
+    keepRefused(holds, words) {
+      const kept = refusals.filter(holds)
+      if (!element.firstChild || kept.length === refusals.length) return
+      if (kept.length > 0) notices.showRefused(kept, words)
+      else notices.clear()
     },
     showProblem(error, words, title) {
       const problem = problemOf(error)
@@ -55,4 +67,5 @@ export function createNotices(onDismissed: () => void): Notices {
     },
     clear: () => element.replaceChildren(),
   }
+  return notices
 }

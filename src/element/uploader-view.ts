@@ -118,8 +118,11 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     },
     async lookForOffers() {
       const keysInUse = new Set(list.jobs.map(({ upload }) => upload.key))
-      const { uplink, flow } = setting()
+      const { uplink, flow, words } = setting()
       await offers.look(uplink, flow, keysInUse)
+      // Another tab has confirmed these files meanwhile, or is gone and they are offered.
+      const isDriven = new Set(offers.driven.map(({ fileName }) => fileName))
+      notices.keepRefused(({ name, reason }) => reason !== 'elsewhere' || isDriven.has(name), words)
     },
     focus: toZone,
     redraw: () => drawing.ask(),

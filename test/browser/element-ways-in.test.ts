@@ -19,6 +19,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
   const { openPage, addElement, pathOf } = useElementPages({
     ...Object.fromEntries(takes.map((name) => [`game/${name}`, pattern(3000)])),
     'swing-01.mp4': pattern(6 * MIB),
+    'notes.pdf': pattern(100),
   })
 
   const names = (page: Page) => page.locator('mocap-uploader [part~=file-name]').allTextContents()
@@ -191,11 +192,14 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await tab.waitForFunction(() => (window as unknown as { queries: number }).queries > 2)
     const offer = tab.getByRole('group', { name: 'An earlier upload is not finished' })
     expect(await offer.count()).toBe(0)
-    await dropOnto(tab, [pathOf('swing-01.mp4')])
-    await tab.getByRole('alert').getByText('swing-01.mp4: it is being uploaded already').waitFor()
+    await dropOnto(tab, [pathOf('swing-01.mp4'), pathOf('notes.pdf')])
+    const notice = tab.getByRole('alert')
+    await notice.getByText('swing-01.mp4: it is being uploaded already').waitFor()
 
     await page.close()
     await offer.waitFor()
+    await expect.poll(() => notice.getByRole('listitem').allTextContents()).toEqual([expect.stringMatching(/^notes/)])
+    await notice.getByText('1 file was not added').waitFor()
   })
 
   test('shows whole names and whole bytes on a phone, and nothing is wider than it', async () => {
