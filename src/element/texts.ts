@@ -50,6 +50,7 @@ export interface UploaderTexts {
   readonly noNetwork: string
   /** `who` does not answer, or answers that it is unavailable. `time` is when the next try begins; undefined during a try. */
   readonly noAnswer: (who: Outage['who'], time: string | undefined) => string
+  /** Nothing is sent any more, but the service is still to be told, and it may be out of reach. */
   readonly cancelling: string
   readonly allDone: (files: Amount) => string
   /** Parts of these files may be stored already. */
@@ -142,7 +143,7 @@ export const englishTexts: UploaderTexts = {
   pausedAt: (done, all) => `Paused. ${done.text} of ${files(all)} confirmed`,
   noNetwork: 'No connection. The upload goes on by itself when it is back.',
   noAnswer: (who, time) => `The upload ${who} is not available. The next try is ${time ? `at ${time}` : 'now'}.`,
-  cancelling: 'Cancelling',
+  cancelling: 'Cancelling. Without an answer this takes a minute or two.',
   allDone: ({ value, text }) =>
     value === 1 ? 'Your file is uploaded and confirmed' : `All ${text} files are uploaded and confirmed`,
   notDone: (amount) => `${files(amount)} not finished`,

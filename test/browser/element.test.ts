@@ -219,6 +219,20 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await heading(page).getByText('The upload was cancelled').waitFor()
   })
 
+  test('says at once how long a cancel takes of which the service cannot be told', async () => {
+    const page = await openPage()
+    await addElement(page)
+    await uploadHalf(page)
+    await page.context().setOffline(true)
+
+    await button(page, 'Cancel').click()
+    await button(page, 'Give everything up').click()
+
+    await heading(page).getByText('Cancelling. Without an answer this takes a minute or two.').waitFor()
+    await page.context().setOffline(false)
+    await heading(page).getByText('The upload was cancelled').waitFor()
+  })
+
   test('asks before it clears a file that failed and of which a part is confirmed', async () => {
     const page = await openPage()
     await addElement(page)
