@@ -147,13 +147,12 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
       let failure: Error | undefined
       try {
         const uplink = uplinkOf()
-        // A portable Uplink knows no files of an earlier life.
-        if (!uplink || !('sessionFiles' in uplink)) return
         // Asked before the journal is read: an upload that ends in between counts as driven, and is looked at again.
         const isDriven = await drivenSessions()
         // Of many looks that come together, only the newest reads the journal.
         if (own !== looks) return
-        const all = await findOffers(uplink, flow, keysInUse)
+        // A portable Uplink knows no files of an earlier life.
+        const all = uplink && 'sessionFiles' in uplink ? await findOffers(uplink, flow, keysInUse) : []
         elsewhere = all.filter(({ session }) => isDriven(session.key) && !busy.has(session.key))
         if (elsewhere.length > 0) watch(elsewhere, own)
         fresh = all.filter((offer) => !elsewhere.includes(offer))

@@ -128,6 +128,26 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
     await offer(page).waitFor({ state: 'detached' })
   })
 
+  test('is offered to nobody whose journal is another, and no more when nobody is signed in', async () => {
+    const page = await pages.openPage()
+    await comeBack(page)
+    const set = (name: 'uplink' | 'credentials', person?: string) =>
+      page.evaluate(
+        ([field, of]) => {
+          const value = of === undefined ? undefined : elementRig.uplinkOf(of)
+          Object.assign(document.querySelector('mocap-uploader')!, { [field]: value })
+        },
+        [name, person] as const,
+      )
+
+    await set('uplink', 'another coach')
+    await offer(page).waitFor({ state: 'detached' })
+    await set('uplink')
+    await offer(page).waitFor()
+    await set('credentials')
+    await offer(page).waitFor({ state: 'detached' })
+  })
+
   test('is taken up by an Uplink that a host wrote itself, with what no journal can hold', async () => {
     const page = await pages.openPage()
     const given = await page.evaluateHandle(() => {

@@ -1,7 +1,7 @@
 // The script of the page for the element's tests: registers the element, and offers an upload that does what a test says.
 
 import '../../../src/element/define.ts'
-import type { BrowserUplink } from '../../../src/browser.ts'
+import { createUplink, indexedDbJournal, type BrowserUplink } from '../../../src/browser.ts'
 import type { Upload, UploadEvents, UploadFileStatus, UploadProgress, UploadState } from '../../../src/flows/upload.ts'
 
 type Handlers = { [Name in keyof UploadEvents]?: ((event: UploadEvents[Name]) => void)[] }
@@ -77,10 +77,20 @@ function showScripted(): {
   return { element, list: element.shadowRoot!.querySelector('ul')! }
 }
 
-const elementRig = { scriptedUplink, showScripted }
+/** An Uplink whose journal belongs to this person. */
+function uplinkOf(person: string): BrowserUplink {
+  const journal = indexedDbJournal({ name: `uploads of ${person}` })
+  return createUplink({ baseUrl: location.origin, credentials: { apiKey: 'own' }, journal })
+}
+
+const elementRig = { scriptedUplink, showScripted, uplinkOf }
 
 declare global {
-  var elementRig: { scriptedUplink: typeof scriptedUplink; showScripted: typeof showScripted }
+  var elementRig: {
+    scriptedUplink: typeof scriptedUplink
+    showScripted: typeof showScripted
+    uplinkOf: typeof uplinkOf
+  }
   var scripted: ReturnType<typeof scriptedUplink>
   /** The element's events in order, with names and details. */
   var told: { readonly name: string; readonly detail: unknown }[]
