@@ -29,9 +29,9 @@ export function createQuestion(): Question {
     { dir: 'auto', 'aria-labelledby': 'question', 'aria-describedby': 'question-body' },
     title,
     body,
+    // A dialog gives the focus to its first button.
     build('div', 'actions', {}, keep, discard, cancel),
   )
-  keep.autofocus = true
   let asking: Promise<GivenUp | undefined> | undefined
   return {
     element,

@@ -1,16 +1,15 @@
 // How the element looks. It follows the page's color-scheme, and uses the system's font. Pages change it through custom
 // properties and parts, both listed in docs/element.md.
 
-let made: CSSStyleSheet | undefined
+const made = /* @__PURE__ */ new WeakMap<Document, CSSStyleSheet>()
 
-/** One sheet for all elements of the page. It is constructed, so that no policy against inline styles refuses it. */
-export function styleSheet(): CSSStyleSheet {
-  if (!made) {
-    made = new CSSStyleSheet()
-    // The jsdom of Jest 30 has sheets without this method. An element there need not look like anything.
-    ;(made as Partial<CSSStyleSheet>).replaceSync?.(COLOURS + SHAPE + ROWS + MOODS)
-  }
-  return made
+/** One sheet for all elements of a document. It is constructed, so that no policy against inline styles refuses it. */
+export function styleSheet(document: Document): CSSStyleSheet {
+  const sheet = made.get(document) ?? new (document.defaultView ?? globalThis).CSSStyleSheet()
+  // The jsdom of Jest 30 has sheets without this method. An element there need not look like anything.
+  if (!made.has(document)) (sheet as Partial<CSSStyleSheet>).replaceSync?.(COLOURS + SHAPE + ROWS + MOODS)
+  made.set(document, sheet)
+  return sheet
 }
 
 /** Contrast with the surface is at least 4.5 for text and 3 for lines that carry meaning, in both schemes. */

@@ -44,7 +44,6 @@ export class MocapUploaderElement extends Base {
   constructor() {
     super()
     const root = this.attachShadow({ mode: 'open' })
-    root.adoptedStyleSheets = [styleSheet()]
     this.#view = createUploaderView(this, () => this.#setting(), tellOn(this))
     root.append(...this.#view.elements)
     guardFromSlips(root)
@@ -58,6 +57,8 @@ export class MocapUploaderElement extends Base {
       Reflect.deleteProperty(this, name)
       Reflect.set(this, name, value)
     }
+    // A document takes no sheet of another one, and an element that moves to it, such as to a window of its own, loses those it has.
+    if (this.shadowRoot) this.shadowRoot.adoptedStyleSheets = [styleSheet(this.ownerDocument)]
     this.#view.redraw()
     this.#look()
     document.addEventListener('visibilitychange', this.#look)
@@ -98,8 +99,9 @@ export class MocapUploaderElement extends Base {
   get input(): UploaderInput {
     return this.#input
   }
-  set input(input: UploaderInput) {
-    this.#input = input
+  // Frameworks set undefined where a property is no longer given.
+  set input(input: UploaderInput | undefined) {
+    this.#input = input ?? {}
     this.#view.redraw()
   }
 
@@ -107,12 +109,12 @@ export class MocapUploaderElement extends Base {
   get texts(): UploaderTexts {
     return this.#texts
   }
-  set texts(texts: OwnTexts) {
+  set texts(texts: OwnTexts | undefined) {
     this.#texts = {
       ...englishTexts,
       ...texts,
-      refusals: { ...englishTexts.refusals, ...texts.refusals },
-      problems: { ...englishTexts.problems, ...texts.problems },
+      refusals: { ...englishTexts.refusals, ...texts?.refusals },
+      problems: { ...englishTexts.problems, ...texts?.problems },
     }
     this.#words = undefined
     this.#view.redraw()

@@ -11,6 +11,6 @@ it('is an empty sheet in a document whose sheets take no text, as in the jsdom o
   }
   vi.stubGlobal('CSSStyleSheet', Sheet)
 
-  expect(styleSheet()).toBeInstanceOf(Sheet)
+  expect(styleSheet({ defaultView: null } as Document)).toBeInstanceOf(Sheet)
   vi.unstubAllGlobals()
 })

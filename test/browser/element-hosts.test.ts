@@ -1,0 +1,47 @@
+// What pages and frameworks do with the element: they move it to another document, and take back what they gave it.
+
+import { describe, expect, test } from 'vitest'
+import { chromiumPath } from './rig/chromium.ts'
+import { useElementPages } from './rig/element-page.ts'
+
+describe.skipIf(chromiumPath === undefined)('the element in Chromium, in the hands of a page', () => {
+  const { openPage } = useElementPages({})
+
+  test('keeps its looks and its files in another document, such as that of a window of its own, and back', async () => {
+    const page = await openPage()
+    const seen = await page.evaluate(async () => {
+      const { element } = elementRig.showScripted()
+      element.addFiles([new File(['x'], 'swing-01.mp4')])
+      const frame = document.createElement('iframe')
+      document.body.append(frame)
+      const lookIn = async (to: Document) => {
+        to.body.append(element)
+        await new Promise(requestAnimationFrame)
+        const title = element.shadowRoot!.querySelector('[part~=summary-title]')!
+        return [getComputedStyle(element).display, getComputedStyle(title).fontWeight, title.textContent]
+      }
+      return [await lookIn(document), await lookIn(frame.contentDocument!), await lookIn(document)]
+    })
+
+    const looks = ['block', '600', '1 file ready to upload']
+    expect(seen).toEqual([looks, looks, looks])
+  })
+
+  test('takes undefined for what is no longer given, as React sets it', async () => {
+    const page = await openPage()
+    const titles = await page.evaluate(async () => {
+      const { element } = elementRig.showScripted()
+      const titleNow = async () => {
+        await new Promise(requestAnimationFrame)
+        return element.shadowRoot!.querySelector('[part~=drop-title]')!.textContent
+      }
+      element.texts = { dropHere: 'Hier ablegen' }
+      element.input = { playerId: 'p-17' }
+      const own = await titleNow()
+      element.texts = element.input = undefined
+      return [own, await titleNow(), element.input]
+    })
+
+    expect(titles).toEqual(['Hier ablegen', 'Drop your files here', {}])
+  })
+})
