@@ -120,11 +120,11 @@ const ROWS = `
   max-block-size: var(--mocap-list-height, 28rem);
 }
 .file {
-  display: flex; flex-wrap: wrap; align-items: center; row-gap: 8px; contain: content;
+  display: flex; flex-wrap: wrap; align-items: center; gap: 8px .75rem; contain: content;
   padding: 9px 20px; min-block-size: 60px;
 }
 .file + .file { border-block-start: 1px solid var(--_line); }
-.file-icon { color: var(--_muted); margin-inline-end: .75rem; }
+.file-icon { color: var(--_muted); }
 .words { flex-basis: min(8rem, 100% - 2rem); }
 .file-name { font-weight: 500; }
 .file-bar { position: absolute; inset: auto 0 0; block-size: 3px; border-radius: 0; }

@@ -42,7 +42,8 @@ function tableRow(texts: readonly string[]): HTMLTableRowElement {
   const row = document.createElement('tr')
   for (const text of texts) {
     const cell = row.insertCell()
-    cell.textContent = text
+    // A name keeps its own direction, as in the element.
+    cell.appendChild(document.createElement('bdi')).textContent = text
     // A narrow page cuts the first cell short; its title shows the whole text.
     cell.title = text
     if (cell.cellIndex > 1) cell.className = 'number'

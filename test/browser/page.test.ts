@@ -110,6 +110,8 @@ describe.skipIf(chromiumPath === undefined)('the page of the service', () => {
     await upload(page, 'swing-02.action')
     await page.waitForSelector('#files td:has-text("swing-02.action")')
     expect(await page.locator('#sessions tr').count()).toBe(2)
+    // Each name in its own direction, as in the element.
+    expect(await page.locator('#files bdi:first-child').allTextContents()).toContain('swing-02.action')
 
     const segment = { movement_type_id: 1, dom_hand: 'RHA' }
     const { json } = await service.call('POST', '/player_group_segments', segment)
