@@ -4,7 +4,7 @@
 import { compactRecords } from '../../core/journal/compact-journal.ts'
 import type { JournalRecord } from '../../core/journal/journal.ts'
 import { recordFromText, recordText } from '../../core/journal/record-text.ts'
-import { ended, rangeOf, type PageDatabase } from './page-database.ts'
+import { answered, ended, rangeOf, type PageDatabase, type SessionRow } from './page-database.ts'
 
 /** A session as it is in the database. `session` is undefined until it has a record. */
 export interface Found {
@@ -21,12 +21,13 @@ const COMPACT_FROM_RECORDS = 256
 export async function find(database: PageDatabase, key: string): Promise<Found> {
   return database.use(async (db) => {
     const tx = db.transaction(['sessions', 'records'])
-    const session = await tx.objectStore('sessions').index('key').getKey(key)
+    const session = await sessionOf(tx, key)
     if (session === undefined) return { session, records: [], last: 0, length: 0 }
     const range = rangeOf(session)
+    const store = tx.objectStore('records')
     const [rows, numbers] = await Promise.all([
-      tx.objectStore('records').getAll(range),
-      tx.objectStore('records').getAllKeys(range),
+      answered(store.getAll(range) as IDBRequest<string[]>),
+      answered(store.getAllKeys(range) as IDBRequest<number[][]>),
     ])
     const texts = rows.flatMap((row) => row.split('\n'))
     const records = texts.map((text, index) => recordFromText(text, key, index + 1))
@@ -41,8 +42,11 @@ export async function shorten(database: PageDatabase, { session, records, last, 
   if (row.length * 2 > length) return
   await database.use(async (db) => {
     const tx = db.transaction('records', 'readwrite', { durability: 'strict' })
+    const store = tx.objectStore('records')
+    store.delete(rangeOf(session))
     // Later rows come after it, so it takes the number of the last row.
-    await ended(tx, tx.store.delete(rangeOf(session)), tx.store.put(row, [session, last]))
+    store.put(row, [session, last])
+    await ended(tx)
   })
 }
 
@@ -65,8 +69,9 @@ export async function addRow(
     const session =
       isSettled === undefined && found.session !== undefined
         ? found.session
-        : await sessions.put(about, found.session).catch(() => ended(tx).then(() => 0))
-    await ended(tx, tx.objectStore('records').add(rowOf(texts), [session, found.last + 1]))
+        : await answered(sessions.put(about, found.session) as IDBRequest<number>)
+    tx.objectStore('records').add(rowOf(texts), [session, found.last + 1])
+    await ended(tx)
     found.session = session
     found.last += 1
   })
@@ -76,19 +81,24 @@ export async function forget(database: PageDatabase, key: string): Promise<void>
   await database.use(async (db) => {
     const tx = db.transaction(['sessions', 'records', 'handles'], 'readwrite')
     // If there is none: 0 is no session either.
-    const session = (await tx.objectStore('sessions').index('key').getKey(key)) ?? 0
-    await ended(
-      tx,
-      tx.objectStore('sessions').delete(session),
-      tx.objectStore('records').delete(rangeOf(session)),
-      tx.objectStore('handles').delete(rangeOf(key)),
-    )
+    const session = (await sessionOf(tx, key)) ?? 0
+    tx.objectStore('sessions').delete(session)
+    tx.objectStore('records').delete(rangeOf(session))
+    tx.objectStore('handles').delete(rangeOf(key))
+    await ended(tx)
   })
 }
 
+/** The number of a session. */
+function sessionOf(tx: IDBTransaction, key: string): Promise<number | undefined> {
+  return answered(tx.objectStore('sessions').index('key').getKey(key) as IDBRequest<number | undefined>)
+}
+
 /** Every session, in the order in which they began. */
-export function sessionRows(database: PageDatabase): Promise<{ readonly key: string; readonly isSettled: boolean }[]> {
-  return database.use((db) => db.transaction('sessions').store.getAll())
+export function sessionRows(database: PageDatabase): Promise<SessionRow[]> {
+  return database.use((db) =>
+    answered(db.transaction('sessions').objectStore('sessions').getAll() as IDBRequest<SessionRow[]>),
+  )
 }
 
 /** Keys of the sessions that are over, except the newest `kept`. */
