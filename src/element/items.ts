@@ -3,7 +3,7 @@
 import { blobSource, withHandle, type BrowserResumeOptions } from '../browser.ts'
 import type { ErrorSummary } from '../core/errors.ts'
 import type { Source } from '../core/ports.ts'
-import type { Outage, Upload, UploadReport } from '../flows/upload.ts'
+import type { Outage, Upload } from '../flows/upload.ts'
 import { presentOf, type Present } from './acceptance.ts'
 import type { ChosenFile } from './chosen-files.ts'
 import { problemOf } from './problems.ts'
@@ -42,7 +42,6 @@ export interface Item {
 export interface Job {
   upload: Upload
   readonly items: readonly Item[]
-  report: UploadReport | undefined
   /** Its session was given up after the upload had ended. */
   isDiscarded?: boolean
   /** The last outage that its upload reported. */

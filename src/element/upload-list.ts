@@ -97,7 +97,6 @@ export function createUploadList(listener: ListListener): UploadList {
     })
     const settle = (report: UploadReport | undefined, error: ErrorSummary | undefined): void => {
       over.add(job)
-      job.report = report
       // The last reading. What it leaves open, such as a file that the upload never began, is settled after it.
       read(job, Number.NaN)
       for (const [index, item] of job.items.entries()) settleItem(item, report, report?.files[index]?.error)
@@ -123,7 +122,7 @@ export function createUploadList(listener: ListListener): UploadList {
   const opening = new Set<Job>()
 
   const carry = (upload: Upload, carried: readonly Item[]): void => {
-    const job: Job = { upload, items: carried, report: undefined }
+    const job: Job = { upload, items: carried }
     jobs = [...jobs, job]
     follow(job)
   }
@@ -202,7 +201,6 @@ export function createUploadList(listener: ListListener): UploadList {
         if (!jobs.includes(job)) return void job.upload.discard()
         job.upload[wish]()
         over.delete(job)
-        job.report = undefined
         for (const item of job.items) if (wanted.has(item)) touch(item, { state: 'waiting', error: undefined })
         follow(job)
       }

@@ -41,7 +41,7 @@ function narrated(states: readonly UploadState[], told: Outage | 'untold' = WAIT
   const upload = { key: 'video-1', state: 'uploading' as UploadState }
   for (const state of states) {
     upload.state = state
-    const job = { upload, items: [], report: undefined, outage } as unknown as Job
+    const job = { upload, items: [], outage } as unknown as Job
     narration.told(job, 'state')
     for (let turn = 0; turn < 3 && state === 'waiting'; turn += 1) narration.told(job, 'waiting')
   }
