@@ -17,7 +17,7 @@ const mayUse: Record<string, { readonly rooms: readonly string[]; readonly packa
   protocols: { rooms: ['protocols', 'client', 'core'], packages: [] },
   flows: { rooms: ['flows', 'machines', 'protocols', 'client', 'core'], packages: ['xstate', 'eventemitter3'] },
   'adapters/web': { rooms: ['adapters/web', 'core'], packages: [] },
-  'adapters/browser': { rooms: ['adapters/browser', 'adapters/web', 'core'], packages: [] },
+  'adapters/browser': { rooms: ['adapters/browser', 'adapters/web', 'core'], packages: ['idb'] },
   element: { rooms: ['element', 'browser', 'flows', 'client', 'core'], packages: [] },
   'adapters/node': {
     rooms: ['adapters/node', 'adapters/web', 'core'],

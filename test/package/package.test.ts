@@ -150,6 +150,7 @@ describe('the packed package', () => {
     const installed = readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'))
     expect(installed.toSorted()).toEqual([
       'eventemitter3',
+      'idb',
       'mocap-uplink',
       'p-queue',
       'p-timeout',

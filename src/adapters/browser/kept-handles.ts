@@ -1,6 +1,6 @@
 // File System Access handles, kept beside the journal, so that a person need not pick the files again after a reload.
 
-import { answered, ended, pageDatabase, rangeOf } from './page-database.ts'
+import { ended, pageDatabase, rangeOf } from './page-database.ts'
 
 export interface KeptHandles {
   keep(key: string, handles: ReadonlyMap<number, FileSystemFileHandle>): Promise<void>
@@ -21,24 +21,18 @@ export function keptHandles(name = 'mocap-uplink'): KeptHandles {
     keep: (key, handles) =>
       database.use(async (db) => {
         const tx = db.transaction('handles', 'readwrite')
-        const store = tx.objectStore('handles')
-        for (const [fileIndex, handle] of handles) store.put(handle, [key, fileIndex])
-        await ended(tx)
+        await ended(tx, ...[...handles].map(([fileIndex, handle]) => tx.store.put(handle, [key, fileIndex])))
       }),
     of: (key) =>
       database.use(async (db) => {
-        const store = db.transaction('handles').objectStore('handles')
-        const [handles, keys] = await Promise.all([
-          answered(store.getAll(rangeOf(key)) as IDBRequest<FileSystemFileHandle[]>),
-          answered(store.getAllKeys(rangeOf(key)) as IDBRequest<(string | number)[][]>),
-        ])
-        return new Map(handles.map((handle, index) => [Number(keys[index]?.[1]), handle]))
+        const tx = db.transaction('handles')
+        const [handles, keys] = await Promise.all([tx.store.getAll(rangeOf(key)), tx.store.getAllKeys(rangeOf(key))])
+        return new Map(handles.map((handle, index) => [keys[index]?.[1] ?? 0, handle]))
       }),
     forget: (key) =>
       database.use(async (db) => {
         const tx = db.transaction('handles', 'readwrite')
-        tx.objectStore('handles').delete(rangeOf(key))
-        await ended(tx)
+        await ended(tx, tx.store.delete(rangeOf(key)))
       }),
   }
 }

@@ -1,5 +1,6 @@
 // The one IndexedDB database of a page: sessions, their records, and the file handles that a person gave for them.
 
+import { openDB, type DBSchema, type IDBPDatabase } from 'idb'
 import { isUploadError, UploadError } from '../../core/errors.ts'
 import type { Clock } from '../../core/ports.ts'
 import { systemClock } from '../web/system-clock.ts'
@@ -16,19 +17,24 @@ const DATABASE_VERSION = 2
  */
 const OPEN_MS = 15_000
 
-/** A row of `sessions`, which are in the order in which they began, under a number that the database gives. */
-export interface SessionRow {
-  readonly key: string
-  readonly isSettled: boolean
+interface Schema extends DBSchema {
+  /** In the order in which they began, under a number that the database gives. */
+  sessions: {
+    key: number
+    value: { readonly key: string; readonly isSettled: boolean }
+    indexes: { key: string }
+  }
+  /** A row holds the texts of records that were appended together, one on each line. */
+  records: { key: [session: number, number: number]; value: string }
+  handles: { key: [sessionKey: string, fileIndex: number]; value: FileSystemFileHandle }
 }
 
 export interface PageDatabase {
   /**
-   * Runs a piece of work. Whatever the database rejects with becomes ERR_UPLOAD_JOURNAL. Its stores: `sessions`; `records`, by
-   * [session, number], of which a row holds the texts of records that were appended together, one on each line; and `handles`, by
-   * [session key, file index].
+   * Runs a piece of work. Whatever the database rejects with becomes ERR_UPLOAD_JOURNAL. The work gets only
+   * transactions, which keeps the rest of idb out of our build.
    */
-  use<T>(work: (database: IDBDatabase) => Promise<T>): Promise<T>
+  use<T>(work: (database: Pick<IDBPDatabase<Schema>, 'transaction'>) => Promise<T>): Promise<T>
 }
 
 const databases = /* @__PURE__ */ new Map<string, PageDatabase>()
@@ -45,40 +51,36 @@ export function pageDatabase(name: string, clock = systemClock()): PageDatabase 
  * upgrade it.
  */
 function createDatabase(name: string, clock: Clock): PageDatabase {
-  let opened: Promise<IDBDatabase> | undefined
-  const forget = (): void => {
-    opened = undefined
-  }
-  const open = (): Promise<IDBDatabase> =>
+  let opened: Promise<IDBPDatabase<Schema>> | undefined
+  const open = (): Promise<IDBPDatabase<Schema>> =>
     new Promise((resolve, reject) => {
-      const request = indexedDB.open(name, DATABASE_VERSION)
       const late = clock.setTimeout(() => {
         reject(refused('it does not open. Reload the other tabs of this page'))
       }, OPEN_MS)
-      request.onupgradeneeded = ({ oldVersion }) => {
-        if (oldVersion > 0) return
-        const { result: database } = request
-        database.createObjectStore('sessions', { autoIncrement: true }).createIndex('key', 'key', { unique: true })
-        database.createObjectStore('records')
-        database.createObjectStore('handles')
-      }
-      request.onblocked = () => {
-        reject(refused('another tab has an older version of this page open. Close or reload that tab'))
-      }
+      const opening = openDB<Schema>(name, DATABASE_VERSION, {
+        upgrade(database, from) {
+          if (from > 0) return
+          database.createObjectStore('sessions', { autoIncrement: true }).createIndex('key', 'key', { unique: true })
+          database.createObjectStore('records')
+          database.createObjectStore('handles')
+        },
+        blocked() {
+          reject(refused('another tab has an older version of this page open. Close or reload that tab'))
+        },
+        blocking(_current, _blocked, event) {
+          ;(event.target as IDBDatabase).close()
+          opened = undefined
+        },
+        terminated() {
+          opened = undefined
+        },
+      })
       // The open may still succeed after it was refused, once the other tab lets go. Whoever asks until then is refused
       // at once.
-      const opening = answered(request)
-      const settle = (database?: IDBDatabase): void => {
+      const settle = (database?: IDBPDatabase<Schema>): void => {
         clock.clearTimeout(late)
         opened = database && opening
         resolve(opening)
-        if (!database) return
-        database.onversionchange = () => {
-          database.close()
-          forget()
-        }
-        // The browser has closed it, because the person clears the site for example.
-        database.onclose = forget
       }
       opening.then(settle, () => settle())
     })
@@ -90,7 +92,7 @@ function createDatabase(name: string, clock: Clock): PageDatabase {
         if (isUploadError(error)) throw error
         // The database may not have been opened at all, or be closed by now. What prevented it may pass, so the next
         // use opens anew.
-        forget()
+        opened = undefined
         throw explained(error)
       }
     },
@@ -102,25 +104,13 @@ export function rangeOf(session: number | string): IDBKeyRange {
   return IDBKeyRange.bound([session, 0], [session, Number.MAX_SAFE_INTEGER])
 }
 
-/** Resolves with what was asked for. */
-export function answered<T>(request: IDBRequest<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result)
-    request.onerror = () => reject(reasonOf(request.error))
-  })
-}
-
-/** Settles as the whole of `tx` does, so that nobody has to wait for its requests. Call it in the task that makes the last of them. */
-export function ended(tx: IDBTransaction): Promise<void> {
-  return new Promise((resolve, reject) => {
-    tx.oncomplete = () => resolve()
-    tx.onabort = () => reject(reasonOf(tx.error))
-  })
-}
-
-/** The platform gives no error where a transaction is aborted by itself, such as when the database is closed. */
-function reasonOf(error: DOMException | null): DOMException {
-  return error ?? new DOMException('', 'AbortError')
+/**
+ * Settles as the whole of `tx` does. A request that fails is reported by that alone, and never to the page as an
+ * unhandled rejection.
+ */
+export async function ended(tx: { readonly done: Promise<void> }, ...requests: Promise<unknown>[]): Promise<void> {
+  for (const request of requests) request.catch(() => undefined)
+  await tx.done
 }
 
 function explained(cause: unknown): UploadError {

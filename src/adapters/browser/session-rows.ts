@@ -4,7 +4,7 @@
 import { compactRecords } from '../../core/journal/compact-journal.ts'
 import type { JournalRecord } from '../../core/journal/journal.ts'
 import { recordFromText, recordText } from '../../core/journal/record-text.ts'
-import { answered, ended, rangeOf, type PageDatabase, type SessionRow } from './page-database.ts'
+import { ended, rangeOf, type PageDatabase } from './page-database.ts'
 
 /** A session as it is in the database. `session` is undefined until it has a record. */
 export interface Found {
@@ -21,13 +21,12 @@ const COMPACT_FROM_RECORDS = 256
 export async function find(database: PageDatabase, key: string): Promise<Found> {
   return database.use(async (db) => {
     const tx = db.transaction(['sessions', 'records'])
-    const session = await sessionOf(tx, key)
+    const session = await tx.objectStore('sessions').index('key').getKey(key)
     if (session === undefined) return { session, records: [], last: 0, length: 0 }
     const range = rangeOf(session)
-    const store = tx.objectStore('records')
     const [rows, numbers] = await Promise.all([
-      answered(store.getAll(range) as IDBRequest<string[]>),
-      answered(store.getAllKeys(range) as IDBRequest<number[][]>),
+      tx.objectStore('records').getAll(range),
+      tx.objectStore('records').getAllKeys(range),
     ])
     const texts = rows.flatMap((row) => row.split('\n'))
     const records = texts.map((text, index) => recordFromText(text, key, index + 1))
@@ -42,11 +41,8 @@ export async function shorten(database: PageDatabase, { session, records, last, 
   if (row.length * 2 > length) return
   await database.use(async (db) => {
     const tx = db.transaction('records', 'readwrite', { durability: 'strict' })
-    const store = tx.objectStore('records')
-    store.delete(rangeOf(session))
     // Later rows come after it, so it takes the number of the last row.
-    store.put(row, [session, last])
-    await ended(tx)
+    await ended(tx, tx.store.delete(rangeOf(session)), tx.store.put(row, [session, last]))
   })
 }
 
@@ -69,9 +65,8 @@ export async function addRow(
     const session =
       isSettled === undefined && found.session !== undefined
         ? found.session
-        : await answered(sessions.put(about, found.session) as IDBRequest<number>)
-    tx.objectStore('records').add(rowOf(texts), [session, found.last + 1])
-    await ended(tx)
+        : await sessions.put(about, found.session).catch(() => ended(tx).then(() => 0))
+    await ended(tx, tx.objectStore('records').add(rowOf(texts), [session, found.last + 1]))
     found.session = session
     found.last += 1
   })
@@ -81,24 +76,19 @@ export async function forget(database: PageDatabase, key: string): Promise<void>
   await database.use(async (db) => {
     const tx = db.transaction(['sessions', 'records', 'handles'], 'readwrite')
     // If there is none: 0 is no session either.
-    const session = (await sessionOf(tx, key)) ?? 0
-    tx.objectStore('sessions').delete(session)
-    tx.objectStore('records').delete(rangeOf(session))
-    tx.objectStore('handles').delete(rangeOf(key))
-    await ended(tx)
+    const session = (await tx.objectStore('sessions').index('key').getKey(key)) ?? 0
+    await ended(
+      tx,
+      tx.objectStore('sessions').delete(session),
+      tx.objectStore('records').delete(rangeOf(session)),
+      tx.objectStore('handles').delete(rangeOf(key)),
+    )
   })
 }
 
-/** The number of a session. */
-function sessionOf(tx: IDBTransaction, key: string): Promise<number | undefined> {
-  return answered(tx.objectStore('sessions').index('key').getKey(key) as IDBRequest<number | undefined>)
-}
-
 /** Every session, in the order in which they began. */
-export function sessionRows(database: PageDatabase): Promise<SessionRow[]> {
-  return database.use((db) =>
-    answered(db.transaction('sessions').objectStore('sessions').getAll() as IDBRequest<SessionRow[]>),
-  )
+export function sessionRows(database: PageDatabase): Promise<{ readonly key: string; readonly isSettled: boolean }[]> {
+  return database.use((db) => db.transaction('sessions').store.getAll())
 }
 
 /** Keys of the sessions that are over, except the newest `kept`. */

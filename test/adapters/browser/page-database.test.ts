@@ -8,16 +8,17 @@ import { createSimulatedClock } from '../../helpers/simulated-clock.ts'
 afterEach(() => vi.unstubAllGlobals())
 
 /** A question that the platform answers with an error. */
-class FailingRequest {
+class FailingRequest extends EventTarget {
   readonly error = new DOMException('no room', 'QuotaExceededError')
-  onerror?: () => void
   constructor() {
-    queueMicrotask(() => this.onerror?.())
+    super()
+    queueMicrotask(() => this.dispatchEvent(new Event('error')))
   }
 }
 
 test('is opened anew after it could not be opened', async () => {
   const open = vi.fn(() => new FailingRequest())
+  vi.stubGlobal('IDBRequest', FailingRequest)
   vi.stubGlobal('indexedDB', { open })
   const database = pageDatabase('uploads')
 
@@ -32,8 +33,14 @@ test('is opened anew after it could not be opened', async () => {
 
 test('is not waited for without end where the browser never says that it is blocked, and is used once it is open', async () => {
   const clock = createSimulatedClock()
-  const opened = {}
-  const request: { readonly result: object; onsuccess?: () => void } = { result: opened }
+  class SilentRequest extends EventTarget {
+    readonly result = 'opened'
+  }
+  const request = new SilentRequest()
+  vi.stubGlobal('IDBRequest', SilentRequest)
+  for (const name of ['Database', 'ObjectStore', 'Index', 'Cursor', 'Transaction']) {
+    vi.stubGlobal(`IDB${name}`, Map)
+  }
   vi.stubGlobal('indexedDB', { open: vi.fn(() => request) })
   const database = pageDatabase('frozen', clock)
   const work = () => database.use((db) => Promise.resolve(db))
@@ -46,8 +53,8 @@ test('is not waited for without end where the browser never says that it is bloc
   await first
   await expect(work()).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL' })
 
-  request.onsuccess?.()
-  await expect.poll(work).toBe(opened)
+  request.dispatchEvent(new Event('success'))
+  await expect.poll(work).toBe('opened')
   expect(indexedDB.open).toHaveBeenCalledTimes(1)
   expect(clock.pending).toBe(0)
 })
