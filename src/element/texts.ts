@@ -143,7 +143,7 @@ export const englishTexts: UploaderTexts = {
   pausedAt: (done, all) => `Paused. ${done.text} of ${files(all)} confirmed`,
   noNetwork: 'No connection. The upload goes on by itself when it is back.',
   noAnswer: (who, time) => `The upload ${who} is not available. The next try is ${time ? `at ${time}` : 'now'}.`,
-  cancelling: 'Cancelling. Without an answer this takes a minute or two.',
+  cancelling: 'Cancelling. If the service cannot be reached, this takes a minute or two.',
   allDone: ({ value, text }) =>
     value === 1 ? 'Your file is uploaded and confirmed' : `All ${text} files are uploaded and confirmed`,
   notDone: (amount) => `${files(amount)} not finished`,

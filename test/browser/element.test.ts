@@ -228,7 +228,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await button(page, 'Cancel').click()
     await button(page, 'Give everything up').click()
 
-    await heading(page).getByText('Cancelling. Without an answer this takes a minute or two.').waitFor()
+    await heading(page).getByText('Cancelling. If the service cannot be reached, this takes a minute or two.').waitFor()
     await page.context().setOffline(false)
     await heading(page).getByText('The upload was cancelled').waitFor()
   })
