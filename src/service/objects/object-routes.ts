@@ -45,6 +45,9 @@ export function objectRoutes(app: FastifyInstance, context: ServiceContext): voi
 
   app.put('/objects/*', { config: { watchesBody: true } }, async (request, reply) => {
     const { key, partNumber } = checkAddress(context, request)
+    // Stored whole, such a piece would stand for the object (RFC 9110, 14.5).
+    if (request.headers['content-range'] !== undefined)
+      throw new StorageRefusal(400, 'InvalidArgument', 'A PUT stores a whole body: send no Content-Range.')
     const sizeBytes = announcedLength(request)
     const contentMd5 = announcedMd5(request)
     await checkTarget(context.db, key, partNumber)

@@ -102,6 +102,13 @@ describe('a PUT', () => {
     expect((await put(address, 'hello', md5('hello'))).status).toBe(200)
   })
 
+  it('of a piece of a body is 400, and stores nothing in place of the whole', async () => {
+    const { status, text } = await put(address, 'hel', { 'content-range': 'bytes 0-2/5' })
+
+    expect([status, text.includes('<Code>InvalidArgument</Code>')]).toEqual([400, true])
+    expect(await readBack()).toBeUndefined()
+  })
+
   it('that is cut in the middle stores nothing, and leaves what was there', async () => {
     await put(address, 'whole')
     const blobs = (await readdir(join(dataDir, 'objects/stored'))).length
