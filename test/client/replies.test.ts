@@ -182,6 +182,12 @@ describe('ids', () => {
     expect(await analysis).toStrictEqual({ id: 'a/b?c#d é' })
   })
 
+  it('of an analysis is `id` where a reply has both names for it', async () => {
+    const body = { requested_analysis_id: 9, id: 7 }
+    const analysis = await resultOf(body, (client) => client.requestedAnalyses.get(7))
+    expect(analysis).toStrictEqual({ requested_analysis_id: 9, id: 7 })
+  })
+
   it.each(['.', '..', ''])('that would leave the path are refused: %j', async (id) => {
     const subject = clientUnderTest()
     expect(await rejection(subject.client.videoUploads.cancel(id))).toMatchObject({
