@@ -102,6 +102,11 @@ describe('a PUT', () => {
     expect((await put(address, 'hello', md5('hello'))).status).toBe(200)
   })
 
+  it('may name the host before the path', async () => {
+    expect(await rawStatus(service.url, 'PUT', address)).toBe(200)
+    expect(await rawStatus(service.url, 'PUT', address.replace('/objects', '/objects/.'))).toBe(403)
+  })
+
   it('of a piece of a body is 400, and stores nothing in place of the whole', async () => {
     const { status, text } = await put(address, 'hel', { 'content-range': 'bytes 0-2/5' })
 
