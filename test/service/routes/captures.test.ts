@@ -1,7 +1,12 @@
 // Captures on the service's own disk and clock, beyond what the interface says of every deployment.
 
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+
+import { openDatabase } from '../../../src/service/database/database.ts'
 import { openCaptureSession, put, register, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
 
 let service: ServiceUnderTest
@@ -35,6 +40,26 @@ it('signs another address for a name that is registered again later', async () =
 
   expect(second['a.action']).not.toBe(first['a.action'])
   for (const { 'a.action': address } of [first, second]) expect((await put(address!, 'x')).status).toBe(200)
+})
+
+it('keeps the frame rate that a name was registered with last', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'service-captures-'))
+  onTestFinished(() => rm(dataDir, { recursive: true }))
+  const own = await startUnderTest({ dataDir, videoMocapTypeIds: [2] })
+  const sessionId = await openCaptureSession(own)
+  await register(own, sessionId, ['a.mp4', 'b.mp4'], { video_framerate: 30 })
+  await register(own, sessionId, ['a.mp4', 'c.mp4'], { video_framerate: 240, reprocess: true })
+  await own.close()
+
+  const db = await openDatabase({ kind: 'embedded', folder: join(dataDir, 'db') })
+  const rows = await db.selectFrom('mocap_session_files').select(['name', 'video_framerate']).orderBy('name').execute()
+  await db.destroy()
+
+  expect(rows.map((row) => [row.name, row.video_framerate])).toEqual([
+    ['a.mp4', 240],
+    ['b.mp4', 30],
+    ['c.mp4', 240],
+  ])
 })
 
 it('takes its moments from its clock', async () => {
