@@ -42,23 +42,30 @@ it('signs another address for a name that is registered again later', async () =
   for (const { 'a.action': address } of [first, second]) expect((await put(address!, 'x')).status).toBe(200)
 })
 
-it('keeps the frame rate that a name was registered with last', async () => {
+it('keeps names in the order of capture, each with the frame rate that it was registered with last', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'service-captures-'))
   onTestFinished(() => rm(dataDir, { recursive: true }))
   const own = await startUnderTest({ dataDir, videoMocapTypeIds: [2] })
   const sessionId = await openCaptureSession(own)
-  await register(own, sessionId, ['a.mp4', 'b.mp4'], { video_framerate: 30 })
+  const names = Array.from({ length: 5_001 }, (_, index) => `${index}.mp4`)
+  await register(own, sessionId, ['a.mp4', 'b.mp4', ...names], { video_framerate: 30 })
   await register(own, sessionId, ['a.mp4', 'c.mp4'], { video_framerate: 240, reprocess: true })
   await own.close()
 
   const db = await openDatabase({ kind: 'embedded', folder: join(dataDir, 'db') })
-  const rows = await db.selectFrom('mocap_session_files').select(['name', 'video_framerate']).orderBy('name').execute()
+  const rows = await db
+    .selectFrom('mocap_session_files')
+    .select(['name', 'position', 'video_framerate'])
+    .where('name', 'in', ['a.mp4', 'b.mp4', 'c.mp4', '5000.mp4'])
+    .orderBy('id')
+    .execute()
   await db.destroy()
 
-  expect(rows.map((row) => [row.name, row.video_framerate])).toEqual([
-    ['a.mp4', 240],
-    ['b.mp4', 30],
-    ['c.mp4', 240],
+  expect(rows.map((row) => [row.name, row.position, row.video_framerate])).toEqual([
+    ['a.mp4', 0, 240],
+    ['b.mp4', 1, 30],
+    ['5000.mp4', 5_002, 30],
+    ['c.mp4', 1, 240],
   ])
 })
 
