@@ -14,7 +14,7 @@ FROM node:24-bookworm-slim AS packages
 WORKDIR /packages
 COPY package.json package-lock.json ./
 COPY scripts/service-manifest.ts ./scripts/
-COPY src/service/peers.ts ./src/service/
+COPY src/service/peers.ts src/service/error-code.ts ./src/service/
 RUN node scripts/service-manifest.ts && npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
 
 FROM node:24-bookworm-slim

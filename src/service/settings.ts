@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 
 import { resolveJwt, type JwtSettings } from './access/jwt-settings.ts'
 import { resolveLimits, type LimitSettings } from './access/limits.ts'
+import { check, integerIn } from './option-checks.ts'
 import type { ServiceCredentials, ServiceOptions } from './options.ts'
 import type { ServicePage } from './routes/page-routes.ts'
 import { resolveS3, type S3Settings } from './s3/s3-settings.ts'
@@ -41,6 +42,7 @@ export interface ServiceSettings {
 }
 
 const WEEK_SECONDS = 604_800
+const PORTS = [0, 65_535] as const
 
 /** Fills in the defaults. Throws a TypeError that names the option and the rule, never a credential. */
 export function resolveOptions(options: ServiceOptions): ServiceSettings {
@@ -49,32 +51,15 @@ export function resolveOptions(options: ServiceOptions): ServiceSettings {
     addressLifeSeconds >= 1 && addressLifeSeconds <= WEEK_SECONDS,
     'addressLifeMs must be more than 0 and at most 7 days',
   )
-  const port = options.port ?? 8787
-  check(Number.isInteger(port) && port >= 0 && port <= 65_535, 'port must be an integer from 0 to 65535')
-  const malformedStatus = options.malformedStatus ?? 200
-  check(
-    Number.isInteger(malformedStatus) && malformedStatus >= 200 && malformedStatus <= 499,
-    'malformedStatus must be a status from 200 to 499',
-  )
   const bodyIdleMs = options.bodyIdleMs ?? 60_000
-  check(bodyIdleMs > 0 && bodyIdleMs <= 2_147_483_647, 'bodyIdleMs must be more than 0 and fit a timer')
+  check(bodyIdleMs > 0 && isTimer(bodyIdleMs), 'bodyIdleMs must be more than 0 and fit a timer')
   const keepFreeBytes = options.keepFreeBytes ?? 64 * 1024 ** 2
   check(keepFreeBytes >= 0, 'keepFreeBytes must be 0 or more')
-  const databaseConnections = options.databaseConnections ?? 10
-  check(
-    Number.isInteger(databaseConnections) && databaseConnections >= 2 && databaseConnections <= 1000,
-    'databaseConnections must be an integer from 2 to 1000: whoever ends old sessions holds one',
-  )
   const { analysisCompletesAfterMs } = options
   check(
     analysisCompletesAfterMs === undefined ||
       (analysisCompletesAfterMs >= 0 && analysisCompletesAfterMs <= 520 * WEEK_SECONDS * 1000),
     'analysisCompletesAfterMs must be 0 to ten years',
-  )
-  const trustedProxies = options.trustedProxies ?? 0
-  check(
-    Number.isInteger(trustedProxies) && trustedProxies >= 0 && trustedProxies <= 10,
-    'trustedProxies must be an integer from 0 to 10',
   )
   const endSessionsAfterMs = options.endSessionsAfterMs ?? WEEK_SECONDS * 1000
   check(
@@ -86,23 +71,24 @@ export function resolveOptions(options: ServiceOptions): ServiceSettings {
     'faults need the store on disk: with s3 no body passes the service',
   )
   return {
-    port,
+    port: integerIn(PORTS, 'port', options.port ?? 8787),
     host: options.host ?? '127.0.0.1',
     dataDir: options.dataDir,
     databaseUrl: checkedDatabaseUrl(options),
-    databaseConnections,
+    // Whoever ends old sessions holds one.
+    databaseConnections: integerIn([2, 1000], 'databaseConnections', options.databaseConnections ?? 10),
     s3: options.s3 === undefined ? undefined : resolveS3(options.s3),
     endSessionsAfterMs,
     credentials: credentialsOf(options),
     jwt: options.jwt === undefined ? undefined : resolveJwt(options.jwt),
     limits: resolveLimits(options.limits),
-    trustedProxies,
+    trustedProxies: integerIn([0, 10], 'trustedProxies', options.trustedProxies ?? 0),
     bearerHeaders: checkedBearerHeaders(options),
     addressLifeSeconds,
     analysisCompletesAfterMs,
     publicUrl: options.publicUrl === undefined ? undefined : checkedPublicUrl(options.publicUrl),
     videoMocapTypeIds: new Set(options.videoMocapTypeIds ?? [67]),
-    malformedStatus,
+    malformedStatus: integerIn([200, 499], 'malformedStatus', options.malformedStatus ?? 200),
     bodyIdleMs,
     keepFreeBytes,
     page: options.page,
@@ -118,10 +104,7 @@ function operatorSettings(options: ServiceOptions) {
   const { stopWithinMs = 30_000, stopDelayMs = 0, metricsPort, metricsHost = '127.0.0.1', metricsToken } = options
   check(isTimer(stopWithinMs), 'stopWithinMs must be at least 0 and fit a timer')
   check(isTimer(stopDelayMs), 'stopDelayMs must be at least 0 and fit a timer')
-  check(
-    metricsPort === undefined || (Number.isInteger(metricsPort) && metricsPort >= 0 && metricsPort <= 65_535),
-    'metricsPort must be an integer from 0 to 65535',
-  )
+  if (metricsPort !== undefined) integerIn(PORTS, 'metricsPort', metricsPort)
   check(metricsToken === undefined || /^[\x21-\x7e]+$/.test(metricsToken), 'metricsToken must be visible ASCII')
   return { stopWithinMs, stopDelayMs, metricsPort, metricsHost, metricsToken }
 }
@@ -180,8 +163,4 @@ function checkedPublicUrl(publicUrl: string): string {
   )
   // As it was understood, not as it was written: a blank at its end would be in the middle of every address.
   return url.origin + url.pathname.replace(/\/+$/, '')
-}
-
-function check(condition: boolean, rule: string): asserts condition {
-  if (!condition) throw new TypeError(`startService: ${rule}.`)
 }

@@ -182,6 +182,12 @@ describe('ids', () => {
     expect(await analysis).toStrictEqual({ id: 'a/b?c#d é' })
   })
 
+  it('of an analysis is `id` where a reply has both names for it', async () => {
+    const body = { requested_analysis_id: 9, id: 7 }
+    const analysis = await resultOf(body, (client) => client.requestedAnalyses.get(7))
+    expect(analysis).toStrictEqual({ requested_analysis_id: 9, id: 7 })
+  })
+
   it.each(['.', '..', ''])('that would leave the path are refused: %j', async (id) => {
     const subject = clientUnderTest()
     expect(await rejection(subject.client.videoUploads.cancel(id))).toMatchObject({
@@ -307,6 +313,7 @@ describe('the words of a refusal', () => {
     [{ detail: 'No such player' }, 'No such player'],
     [{ error: { code: 'E_PLAYER', message: 'No such player' } }, 'No such player'],
     [{ detail: [{ loc: ['body', 'player_id'], msg: 'field required' }, 'and more'] }, 'field required; and more'],
+    [{ error: { code: 400, errors: [{ domain: 'global', message: 'No such player' }] } }, 'No such player'],
     [{ message: 'twice', error: 'twice' }, 'twice'],
     [{ message: 'line\r\nbreak\u001b[31m' }, 'line  break [31m'],
     [{ message: 'GET https://u:p@s.example/a?X-Amz-Signature=abc failed' }, 'GET https://s.example/a?… failed'],
@@ -325,6 +332,13 @@ describe('the words of a refusal', () => {
       })
     },
   )
+
+  it('are not looked for without end in what is nested without end', async () => {
+    const body = `${'['.repeat(32_000)}"deep"${']'.repeat(32_000)}`
+    expect(await errorOf({ status: 422, body }, createSession)).toMatchObject({
+      message: 'The service refused to create the capture session (422).',
+    })
+  })
 
   it('of a page are its size', async () => {
     expect(

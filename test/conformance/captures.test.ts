@@ -32,6 +32,15 @@ describe.skipIf(isAbsent)('POST /mocap_session', () => {
     })
   })
 
+  it('leaves fields alone that the interface does not show, whatever they hold', async () => {
+    const further = { org_player_id: 'x'.repeat(2_000), note: 'a\0b', other_type_id: 2 ** 40, list: ['\ud800', null] }
+
+    const { status, json } = await call('POST', '/mocap_session', { ...valid(), ...further })
+
+    expect(status).toBe(200)
+    expect(Object.keys(json as object)).not.toContain('note')
+  })
+
   it.each([
     ['org_id', { org_id: undefined }],
     ['session_date', { session_date: '2026-02-30' }],

@@ -2,12 +2,15 @@
 
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
-import { join } from 'node:path'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
 
-import { describe, expect, it } from 'vitest'
+import { build } from 'esbuild'
+import { describe, expect, it, onTestFinished } from 'vitest'
 
 import { SERVICE_PEERS } from '../../src/service/peers.ts'
 import { optionsOfServe, root } from './command-options.ts'
@@ -50,6 +53,27 @@ describe('the Dockerfile', () => {
 
     expect(taken.length).toBeGreaterThan(2)
     for (const stage of taken) expect(stages).toContain(stage)
+  })
+
+  it('copies all that the script of its packages needs, which then makes the service’s peers dependencies', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'image-test-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const stage = lines.slice(lines.findIndex((line) => line.endsWith(' AS packages')))
+    for (const copy of stage.filter((line) => line.startsWith('COPY ')).slice(0, 3)) {
+      const words = copy.split(/\s+/).slice(1)
+      const into = join(folder, words.pop()!)
+      for (const source of words) await cp(join(root, source), join(into, basename(source)))
+    }
+    // Node 24, which the image has, runs the script as it is.
+    const script = join(folder, 'made.mjs')
+    const entryPoints = [join(folder, 'scripts/service-manifest.ts')]
+    await build({ entryPoints, bundle: true, platform: 'node', format: 'esm', outfile: script, logLevel: 'silent' })
+
+    expect(spawnSync(process.execPath, [script], { cwd: folder }).status).toBe(0)
+
+    const made = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as typeof manifest
+    for (const name of Object.values(SERVICE_PEERS).flat()) expect(made['dependencies']).toHaveProperty([name])
+    expect(Object.keys(made['dependencies']!)).not.toContain('vitest')
   })
 
   it('runs as a user that is not root, and holds no secret', () => {

@@ -49,11 +49,15 @@ describe('/readyz', () => {
     expect((await open('/healthz')).status).toBe(200)
   })
 
-  it.each(['/readyz', '/healthz'])('and the other answer HEAD too, by which monitors ask: %s', async (path) => {
-    const answer = await service.call('HEAD', path, undefined, {})
+  it.each(['/readyz', '/healthz', '/openapi.json', '/metrics', '/players', '/stored'])(
+    'HEAD, by which monitors ask, is answered like GET, without a body: %s',
+    async (path) => {
+      const [head, get] = [await service.call('HEAD', path), await service.call('GET', path)]
 
-    expect([answer.status, answer.text]).toEqual([200, ''])
-  })
+      expect([head.status, head.text, get.status]).toEqual([200, '', 200])
+      expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'))
+    },
+  )
 })
 
 describe('request ids', () => {

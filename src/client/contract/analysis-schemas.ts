@@ -4,7 +4,7 @@
 import * as v from 'valibot'
 import { wireAnyObject, wireCount, wireDomHand, wireId, wireSegmentId, wireText } from './field-schemas.ts'
 
-export const segmentRequest = v.looseObject({
+export const segmentRequest = v.object({
   movement_type_id: wireCount,
   dom_hand: wireDomHand,
   org_movement_ids: v.optional(v.array(wireText)),
@@ -16,7 +16,7 @@ export const segmentReply = v.looseObject({
   num_movements: v.optional(wireCount),
 })
 
-export const analysisRequest = v.looseObject({
+export const analysisRequest = v.object({
   name: wireText,
   primary_analysis_segment_id: wireCount,
   comparison_analysis_segment_id: v.optional(wireCount),

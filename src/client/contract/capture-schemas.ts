@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { wireCount, wireDate, wireFileName, wireFrameRate, wireId, wireText } from './field-schemas.ts'
 import { isWireObject } from './fields.ts'
 
-export const mocapSessionRequest = v.looseObject({
+export const mocapSessionRequest = v.object({
   org_id: wireText,
   mocap_type_id: wireCount,
   session_date: wireDate,
@@ -26,7 +26,7 @@ export const mocapSessionReply = v.looseObject({
   updated_at: v.optional(v.string()),
 })
 
-export const mocapSessionFileRequest = v.looseObject({
+export const mocapSessionFileRequest = v.object({
   session_id: wireId,
   filenames: v.pipe(v.array(wireFileName), v.nonEmpty()),
   video_framerate: v.optional(wireFrameRate),

@@ -5,10 +5,10 @@ import { isAddress } from './captures.ts'
 import { wireAnyObject, wireCount, wireDate, wireFileName, wireFrameRate, wireId } from './field-schemas.ts'
 import { wireOrdinal, wireText } from './field-schemas.ts'
 
-export const videoUploadRequest = v.looseObject({
+export const videoUploadRequest = v.object({
   files: v.pipe(
     v.array(
-      v.looseObject({
+      v.object({
         raw_file_name: wireFileName,
         file_size_bytes: wireCount,
         number_of_chunks: wireOrdinal,
@@ -28,10 +28,10 @@ const addressEntry = v.looseObject({ url: v.pipe(v.string(), v.check(isAddress, 
 const fileEntry = v.looseObject({ session_file_id: wireId, info: v.array(addressEntry) })
 export const videoUploadReply = v.looseObject({ upload_session_id: wireId, pre_signed_urls: v.array(fileEntry) })
 
-export const videoConfirmRequest = v.looseObject({
+export const videoConfirmRequest = v.object({
   upload_session_id: wireId,
   affected_file_id: wireId,
-  file_part_info: v.array(v.looseObject({ etag: wireText, part_number: wireOrdinal })),
+  file_part_info: v.array(v.object({ etag: wireText, part_number: wireOrdinal })),
   upload_successful: v.boolean(),
 })
 

@@ -1,5 +1,7 @@
 // Limits per organisation, per remote address and per call. No honest night reaches the defaults.
 
+import { integerIn } from '../option-checks.ts'
+
 export interface ServiceLimits {
   /** Calls of one organisation per minute; unused calls are not saved up. Default 30,000. */
   readonly callsPerMinute?: number
@@ -41,11 +43,7 @@ const RANGES: Readonly<Record<keyof LimitSettings, readonly [least: number, most
 export function resolveLimits(limits: ServiceLimits = {}): LimitSettings {
   const settings = { ...DEFAULTS }
   for (const name of Object.keys(RANGES) as (keyof LimitSettings)[]) {
-    const value = limits[name] ?? DEFAULTS[name]
-    const [least, most] = RANGES[name]
-    if (!Number.isInteger(value) || value < least || value > most)
-      throw new TypeError(`startService: limits.${name} must be an integer from ${least} to ${most}.`)
-    settings[name] = value
+    settings[name] = integerIn(RANGES[name], `limits.${name}`, limits[name] ?? DEFAULTS[name])
   }
   return settings
 }

@@ -15,10 +15,15 @@ const BY_DEFAULT = 100
 export function pageOf(query: unknown, most: number): Page | undefined {
   const { limit, after } = query as { readonly limit?: unknown; readonly after?: unknown }
   if (limit === undefined && after === undefined) return undefined
+  return { limit: limitOf(limit, most), after: after === undefined ? undefined : valuesOf(after) }
+}
+
+/** The limit in a query. Refuses anything but digits, and numbers outside 1 to `most`. */
+export function limitOf(limit: unknown, most: number): number {
   const count =
     limit === undefined ? BY_DEFAULT : typeof limit === 'string' && /^\d{1,9}$/.test(limit) ? Number(limit) : 0
   if (count < 1 || count > most) malformed('limit', `expected 1 to ${most}`)
-  return { limit: count, after: after === undefined ? undefined : valuesOf(after) }
+  return count
 }
 
 /** The first `limit` of `limit + 1` rows, and the cursor behind them; null on the last page. */

@@ -130,10 +130,11 @@ export function storageErrorXml(refusal: StorageRefusal): string {
     ['Message', refusal.message],
     ...Object.entries(refusal.facts),
   ]
-  const inner = elements.map(([name, value]) => `<${name}>${escapeXml(String(value))}</${name}>`).join('')
+  const inner = elements.map(([name, value]) => `<${name}>${escapeMarkup(String(value))}</${name}>`).join('')
   return `<?xml version="1.0" encoding="UTF-8"?>\n<Error>${inner}</Error>`
 }
 
-function escapeXml(text: string): string {
+/** A text as it stands in XML or HTML. */
+export function escapeMarkup(text: string): string {
   return text.replace(/[<>&"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }

@@ -40,7 +40,6 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
     requestTimeout: 0,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 200 },
-    exposeHeadRoutes: false,
     genReqId: requestIdOf,
     // Fastify's own refusals (of a path that cannot be decoded) quote the URL, and an address must not be quoted.
     frameworkErrors: (error, _request, reply) => {

@@ -62,7 +62,7 @@ export function readBody<TSchema extends v.GenericSchema>(schema: TSchema, body:
     throw new MalformedRequest([...problems.values()])
   }
   const unstorable: FieldProblem[] = []
-  for (const problem of findUnstorable(body, '')) {
+  for (const problem of findUnstorable(parsed.output, '')) {
     // A body may have a million of them.
     if (unstorable.push(problem) === MAX_PROBLEMS) break
   }

@@ -45,6 +45,9 @@ export function objectRoutes(app: FastifyInstance, context: ServiceContext): voi
 
   app.put('/objects/*', { config: { watchesBody: true } }, async (request, reply) => {
     const { key, partNumber } = checkAddress(context, request)
+    // Stored whole, such a piece would stand for the object (RFC 9110, 14.5).
+    if (request.headers['content-range'] !== undefined)
+      throw new StorageRefusal(400, 'InvalidArgument', 'A PUT stores a whole body: send no Content-Range.')
     const sizeBytes = announcedLength(request)
     const contentMd5 = announcedMd5(request)
     await checkTarget(context.db, key, partNumber)
@@ -77,7 +80,9 @@ function checkAddress(context: ServiceContext, request: FastifyRequest): { key: 
   if (carriesCredential(context.settings, request)) {
     throw new StorageRefusal(400, 'InvalidArgument', 'An address carries its own permission: send no credential.')
   }
-  const { url = '', method = '' } = request.raw
+  const { url: target = '', method = '' } = request.raw
+  // A request may name the host before the path (RFC 9112, 3.2.2).
+  const url = target.replace(/^https?:\/\/[^/]*/i, '')
   const verdict = context.signer.verify(method, url)
   if (verdict.kind === 'unsigned') throw new StorageRefusal(403, 'AccessDenied', 'Access Denied')
   if (verdict.kind === 'expired') {

@@ -9,6 +9,11 @@ export interface StoredPart {
   readonly sizeBytes: number
 }
 
+/** An ETag without quotes and weakness mark. */
+export function bareEtag(etag: string): string {
+  return etag.replace(/^W\//, '').replace(/^"(.*)"$/, '$1')
+}
+
 /** Throws a Refusal that names the first missing or differing part, or both sizes if they differ. */
 export function checkParts(parts: readonly StoredPart[], etags: readonly string[], expectedBytes: number): void {
   const stored = new Map(parts.map((part) => [part.partNumber, part]))

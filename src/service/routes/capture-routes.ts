@@ -129,43 +129,38 @@ interface Registration {
   readonly isReprocess: boolean
 }
 
-/** Registers all names or none, and returns the ids by name. */
+/** Registers all names or none, and returns the ids by name. A name that comes again keeps its id and takes the new frame rate. */
 async function registerFiles(trx: Transaction<Tables>, registration: Registration): Promise<Map<string, number>> {
   const { owner, sessionId, filenames, frameRate, at, isReprocess } = registration
   const ids = new Map<string, number>()
   for (let start = 0; start < filenames.length; start += ROWS) {
     const names = filenames.slice(start, start + ROWS)
-    const known = await trx
-      .selectFrom('mocap_session_files')
-      .select(['id', 'name'])
-      .where('session_id', '=', sessionId)
-      .where('owner', '=', owner)
-      .where('name', 'in', names)
-      .execute()
-    const [first] = known
-    if (first !== undefined && !isReprocess) {
-      refuse(409, 'duplicate_file', `The session has the file ${JSON.stringify(first.name)} already.`, {
-        filename: first.name,
+    const rows = await trx
+      .insertInto('mocap_session_files')
+      .values(
+        names.map((name, index) => ({
+          owner,
+          session_id: sessionId,
+          position: start + index,
+          name,
+          video_framerate: frameRate,
+          registered_at: at,
+        })),
+      )
+      .onConflict((conflict) => {
+        const known = conflict.columns(['session_id', 'name'])
+        if (!isReprocess) return known.doNothing()
+        return known.doUpdateSet(({ ref }) => ({
+          video_framerate: frameRate ?? ref('mocap_session_files.video_framerate'),
+        }))
       })
-    }
-    for (const { id, name } of known) ids.set(name, id)
-    const added = names.flatMap((name, index) =>
-      ids.has(name)
-        ? []
-        : [
-            {
-              owner,
-              session_id: sessionId,
-              position: start + index,
-              name,
-              video_framerate: frameRate,
-              registered_at: at,
-            },
-          ],
-    )
-    if (added.length === 0) continue
-    const rows = await trx.insertInto('mocap_session_files').values(added).returning(['id', 'name']).execute()
+      .returning(['id', 'name'])
+      .execute()
     for (const { id, name } of rows) ids.set(name, id)
+    const known = names.find((name) => !ids.has(name))
+    if (known !== undefined) {
+      refuse(409, 'duplicate_file', `The session has the file ${JSON.stringify(known)} already.`, { filename: known })
+    }
   }
   return ids
 }

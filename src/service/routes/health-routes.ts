@@ -10,15 +10,13 @@ import { storageOf } from '../objects/storage-of.ts'
 const CHECK_WITHIN_MS = 5_000
 
 /**
- * Adds GET and HEAD of /healthz, which answers 200 while the process lives, and of /readyz, which answers 200 when database and store answer,
- * else 503, and always 503 once the service was told to stop. Any number of callers share one running check.
+ * Adds /healthz, which answers 200 while the process lives, and /readyz, which answers 200 when database and store answer, else 503,
+ * and always 503 once the service was told to stop. Any number of callers share one running check.
  */
 export function healthRoutes(app: FastifyInstance, context: ServiceContext): void {
   let checking: Promise<Readiness> | undefined
-  // Many monitors ask by HEAD.
-  const asked = { exposeHeadRoute: true }
-  app.get('/healthz', asked, () => Promise.resolve({ status: 'ok' }))
-  app.get('/readyz', asked, async (_request, reply) => {
+  app.get('/healthz', () => Promise.resolve({ status: 'ok' }))
+  app.get('/readyz', async (_request, reply) => {
     if (context.isStopping()) return reply.code(503).send({ status: 'stopping' })
     checking ??= readinessOf(context).finally(() => (checking = undefined))
     const { database, store } = await checking

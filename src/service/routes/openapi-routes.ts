@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 
+import { escapeMarkup } from '../http/replies.ts'
 import document from '../openapi.json' with { type: 'json' }
 
 const STYLE = `body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b;background:#fff}
@@ -21,11 +22,7 @@ export function openApiRoutes(app: FastifyInstance): void {
   const page = pageOf()
   app.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(json))
   app.get('/docs', (_request, reply) =>
-    reply
-      .header('content-security-policy', POLICY)
-      .header('x-content-type-options', 'nosniff')
-      .type('text/html; charset=utf-8')
-      .send(page),
+    reply.header('content-security-policy', POLICY).type('text/html; charset=utf-8').send(page),
   )
 }
 
@@ -36,16 +33,16 @@ function pageOf(): string {
   )
   const sections = [
     ...operations.map(({ path, method, operation }) =>
-      detail(`<b>${escapeHtml(method.toUpperCase())}</b> ${escapeHtml(path)}`, operation),
+      detail(`<b>${escapeMarkup(method.toUpperCase())}</b> ${escapeMarkup(path)}`, operation),
     ),
     '<h2>Bodies</h2>',
-    ...Object.entries(components.schemas).map(([name, schema]) => detail(escapeHtml(name), schema)),
+    ...Object.entries(components.schemas).map(([name, schema]) => detail(escapeMarkup(name), schema)),
   ]
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${escapeHtml(info.title)}</title><style>${STYLE}</style></head>
-<body><h1>${escapeHtml(info.title)}</h1><p>${escapeHtml(info.description)}</p>
-<p>For machines: <a href="openapi.json">openapi.json</a> (OpenAPI ${document.openapi}, version ${escapeHtml(info.version)})</p>
+<title>${escapeMarkup(info.title)}</title><style>${STYLE}</style></head>
+<body><h1>${escapeMarkup(info.title)}</h1><p>${escapeMarkup(info.description)}</p>
+<p>For machines: <a href="openapi.json">openapi.json</a> (OpenAPI ${document.openapi}, version ${escapeMarkup(info.version)})</p>
 <h2>Operations</h2>
 ${sections.join('\n')}
 </body></html>
@@ -53,9 +50,5 @@ ${sections.join('\n')}
 }
 
 function detail(summary: string, content: object): string {
-  return `<details><summary>${summary}</summary><pre>${escapeHtml(JSON.stringify(content, null, 2))}</pre></details>`
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[<>&"']/g, (character) => `&#${character.charCodeAt(0)};`)
+  return `<details><summary>${summary}</summary><pre>${escapeMarkup(JSON.stringify(content, null, 2))}</pre></details>`
 }

@@ -19,9 +19,6 @@ export function pageRoutes(app: FastifyInstance, page: ServicePage, storageOrigi
       reply
         .header('content-type', contentType)
         .header('content-security-policy', policyWith(storageOrigin()))
-        .header('x-content-type-options', 'nosniff')
-        .header('referrer-policy', 'no-referrer')
-        .header('cross-origin-opener-policy', 'same-origin')
         .header('cache-control', 'no-cache')
         .send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)),
     )

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 
 import { callerOf } from '../access/callers.ts'
 import type { ServiceContext } from '../context.ts'
+import { limitOf } from '../http/paging.ts'
 import { malformed } from '../http/replies.ts'
 import { keyOf, type ObjectKey } from '../objects/object-keys.ts'
 import type { ObjectStorage } from '../objects/object-storage.ts'
@@ -33,8 +34,7 @@ export function storedRoutes(app: FastifyInstance, context: ServiceContext): voi
   app.get<{ Querystring: { after?: string; limit?: string } }>('/stored', async (request) => {
     const after = /^(capture|video)-(\d{1,15})$/.exec(request.query.after ?? 'capture-0')
     if (after === null) malformed('after', 'expected a cursor that this service gave')
-    const limit = Number(request.query.limit ?? 100)
-    if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) malformed('limit', `expected 1 to ${MAX_PAGE}`)
+    const limit = limitOf(request.query.limit, MAX_PAGE)
     const afterId = Number(after[2])
     const owner = callerOf(request).orgId
     // One more than the page holds, to know whether there is a next page.

@@ -13,7 +13,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3'
 
-import type { StoredPart } from '../objects/part-check.ts'
+import { bareEtag, type StoredPart } from '../objects/part-check.ts'
 import type { S3Keys } from './s3-addresses.ts'
 import { absentOr, codeOf, fail, knownOr, named } from './s3-failures.ts'
 import type { S3Settings } from './s3-settings.ts'
@@ -90,7 +90,7 @@ export function openBucket({ bucket: Bucket, endpoint, region, pathStyle, keys }
         )
         if (page === undefined || page === 'unknown') return page
         for (const { PartNumber = 0, ETag = '', Size = 0 } of page.Parts ?? [])
-          parts.push({ partNumber: PartNumber, etag: bare(ETag), sizeBytes: Size })
+          parts.push({ partNumber: PartNumber, etag: bareEtag(ETag), sizeBytes: Size })
         if (page.IsTruncated !== true) return parts
         const next = page.NextPartNumberMarker
         // The marker must grow with every page and has a largest value, so the pages end.
@@ -127,7 +127,7 @@ export function openBucket({ bucket: Bucket, endpoint, region, pathStyle, keys }
       if (found === undefined) return undefined
       const { ContentLength = 0, ETag = '', ServerSideEncryption, SSECustomerAlgorithm } = found
       const isEtagOfContent = SSECustomerAlgorithm === undefined && !ServerSideEncryption?.startsWith('aws:kms')
-      return { sizeBytes: ContentLength, etag: bare(ETag), isEtagOfContent }
+      return { sizeBytes: ContentLength, etag: bareEtag(ETag), isEtagOfContent }
     },
     async remove(Key) {
       await absentOr('remove an object', () => client.send(new DeleteObjectCommand({ Bucket, Key })))
@@ -155,8 +155,4 @@ export function openBucket({ bucket: Bucket, endpoint, region, pathStyle, keys }
 
 function unusable(what: string): never {
   throw new Error(`The object store's answer was of no use when asked to ${what}.`)
-}
-
-function bare(etag: string): string {
-  return etag.replace(/^W\//, '').replace(/^"(.*)"$/, '$1')
 }

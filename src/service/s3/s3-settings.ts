@@ -1,5 +1,6 @@
 // What a host says about the S3-compatible store that keeps the objects, checked and with defaults filled in.
 
+import { check } from '../option-checks.ts'
 import type { BucketPlace } from './s3-addresses.ts'
 
 export interface S3Options {
@@ -56,8 +57,4 @@ function originOf(text: string, name: string): string {
 
 function isVisible(text: string): boolean {
   return /^[\x21-\x7e]+$/.test(text)
-}
-
-function check(condition: boolean, rule: string): asserts condition {
-  if (!condition) throw new TypeError(`startService: ${rule}.`)
 }

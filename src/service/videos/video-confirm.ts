@@ -7,7 +7,7 @@ import type { ServiceContext } from '../context.ts'
 import type { Database, Tables } from '../database/tables.ts'
 import { refuse, Refusal } from '../http/replies.ts'
 import type { ObjectStorage } from '../objects/object-storage.ts'
-import { refusePart } from '../objects/part-check.ts'
+import { bareEtag, refusePart } from '../objects/part-check.ts'
 import { videoObject } from './video-objects.ts'
 
 /** The body of PATCH /upload_videos, and its owner. */
@@ -136,7 +136,7 @@ function partsInOrder({ file_part_info: info }: Confirmation, partCount: number)
     if (partNumber > partCount)
       refusePart(422, 'unknown_part', partNumber, `is not one of the file's ${partCount} parts`)
     if (etags[partNumber - 1] !== undefined) refusePart(422, 'repeated_part', partNumber, 'is listed twice')
-    etags[partNumber - 1] = etag.replace(/^W\//, '').replace(/^"(.*)"$/, '$1')
+    etags[partNumber - 1] = bareEtag(etag)
   }
   return etags.map((etag, index) => etag ?? refusePart(422, 'missing_part', index + 1, 'is missing from the list'))
 }

@@ -36,7 +36,6 @@ export function videoRoutes(app: FastifyInstance, context: ServiceContext): void
   app.patch('/upload_videos', async (request) => {
     await confirmFile(context, storage, {
       ...readBody(videoConfirmRequest, request.body),
-      // Comes last, because a body may hold any field.
       owner: callerOf(request).orgId,
     })
     return {}

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -100,6 +100,33 @@ describe('a PUT', () => {
     expect([nonsense.status, nonsense.text.includes('<Code>InvalidDigest</Code>')]).toEqual([400, true])
     expect(await readBack()).toBeUndefined()
     expect((await put(address, 'hello', md5('hello'))).status).toBe(200)
+  })
+
+  it('for a file that a restored database does not know is 404, and nothing is stored', async () => {
+    const ownDir = await mkdtemp(join(tmpdir(), 'service-objects-'))
+    await copyFile(join(dataDir, 'signing-key'), join(ownDir, 'signing-key'))
+    const restored = await startUnderTest({ dataDir: ownDir })
+    onTestFinished(async () => {
+      await restored.close()
+      await rm(ownDir, { recursive: true })
+    })
+
+    const { status, text } = await put(address.replace(service.url, restored.url), 'hello')
+
+    expect([status, text.includes('<Code>NoSuchKey</Code>')]).toEqual([404, true])
+    expect(await readdir(join(ownDir, 'objects/stored'))).toEqual([])
+  })
+
+  it('may name the host before the path', async () => {
+    expect(await rawStatus(service.url, 'PUT', address)).toBe(200)
+    expect(await rawStatus(service.url, 'PUT', address.replace('/objects', '/objects/.'))).toBe(403)
+  })
+
+  it('of a piece of a body is 400, and stores nothing in place of the whole', async () => {
+    const { status, text } = await put(address, 'hel', { 'content-range': 'bytes 0-2/5' })
+
+    expect([status, text.includes('<Code>InvalidArgument</Code>')]).toEqual([400, true])
+    expect(await readBack()).toBeUndefined()
   })
 
   it('that is cut in the middle stores nothing, and leaves what was there', async () => {

@@ -1,7 +1,12 @@
 // Captures on the service's own disk and clock, beyond what the interface says of every deployment.
 
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+
+import { openDatabase } from '../../../src/service/database/database.ts'
 import { openCaptureSession, put, register, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
 
 let service: ServiceUnderTest
@@ -35,6 +40,33 @@ it('signs another address for a name that is registered again later', async () =
 
   expect(second['a.action']).not.toBe(first['a.action'])
   for (const { 'a.action': address } of [first, second]) expect((await put(address!, 'x')).status).toBe(200)
+})
+
+it('keeps names in the order of capture, each with the frame rate that it was registered with last', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'service-captures-'))
+  onTestFinished(() => rm(dataDir, { recursive: true }))
+  const own = await startUnderTest({ dataDir, videoMocapTypeIds: [2] })
+  const sessionId = await openCaptureSession(own)
+  const names = Array.from({ length: 5_001 }, (_, index) => `${index}.mp4`)
+  await register(own, sessionId, ['a.mp4', 'b.mp4', ...names], { video_framerate: 30 })
+  await register(own, sessionId, ['a.mp4', 'c.mp4'], { video_framerate: 240, reprocess: true })
+  await own.close()
+
+  const db = await openDatabase({ kind: 'embedded', folder: join(dataDir, 'db') })
+  const rows = await db
+    .selectFrom('mocap_session_files')
+    .select(['name', 'position', 'video_framerate'])
+    .where('name', 'in', ['a.mp4', 'b.mp4', 'c.mp4', '5000.mp4'])
+    .orderBy('id')
+    .execute()
+  await db.destroy()
+
+  expect(rows.map((row) => [row.name, row.position, row.video_framerate])).toEqual([
+    ['a.mp4', 0, 240],
+    ['b.mp4', 1, 30],
+    ['5000.mp4', 5_002, 30],
+    ['c.mp4', 1, 240],
+  ])
 })
 
 it('takes its moments from its clock', async () => {

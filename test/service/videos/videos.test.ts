@@ -1,8 +1,13 @@
 // Video on the service's own disk, beyond what the interface says of every deployment: the form of its addresses, and
 // parts of any size.
 
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+
+import { openDatabase } from '../../../src/service/database/database.ts'
 import { openVideoSession, put, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
 
 let service: ServiceUnderTest
@@ -67,6 +72,26 @@ it('takes a part that is sent again in place of the first, also one of another s
   }
   const item = items.find(({ session_id: id }) => id === sessionId)
   expect(await (await fetch(item!.url)).text()).toBe('HELLO world')
+})
+
+it('keeps what it was told of a file', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'service-videos-'))
+  onTestFinished(() => rm(dataDir, { recursive: true }))
+  const own = await startUnderTest({ dataDir })
+  const told = { raw_file_name: 'a.mp4', file_size_bytes: 7, number_of_chunks: 2, file_id: 41, frame_rate: 239.76 }
+  const session = { movement_type_id: 1, player_id: 'p-17', session_date: '2026-11-20', session_type_id: 2 }
+  await own.call('POST', '/upload_videos', { ...session, files: [told] })
+  await own.close()
+
+  const db = await openDatabase({ kind: 'embedded', folder: join(dataDir, 'db') })
+  const [files, sessions] = [
+    await db.selectFrom('video_files').selectAll().execute(),
+    await db.selectFrom('video_sessions').selectAll().execute(),
+  ]
+  await db.destroy()
+
+  expect(files).toMatchObject([told])
+  expect(sessions).toMatchObject([session])
 })
 
 it('answers a part of a cancelled session as S3 does', async () => {
