@@ -140,7 +140,10 @@ export interface UploadSnapshot {
 export interface UploadReport extends UploadSnapshot {
   /** `closed`: the upload has not ended but was let go. */
   readonly status: EndStatus
-  /** Why the session ended early, if it did. */
+  /**
+   * Why the session ended early, if it did. After a cancel, ERR_UPLOAD_JOURNAL means that it could not be recorded: the session
+   * may be open to a `resume`. Repeat the cancel with `cancelSession` or `discardSession`.
+   */
   readonly error?: ErrorSummary
   /** After a cancel or a discard: whether the service was told to end a session. Captures have no such call. */
   readonly isServiceTold?: boolean

@@ -6,6 +6,7 @@ import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
 import { createUplink as createPageUplink } from '../../src/browser.ts'
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import type { Journal, SessionJournal } from '../../src/core/ports.ts'
+import type { UploadReport } from '../../src/flows/upload.ts'
 import { createFarEnd, endOf, goodService, goodStorage, VIDEO } from '../security/far-end.ts'
 
 const busy = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' })
@@ -79,6 +80,21 @@ describe('a journal of the host that throws what is no error of ours', () => {
       status: 'confirmed',
       error: { code: ours.code, message: ours.message },
     })
+  })
+
+  it('is what the report of a cancel names, whatever else failed: a later life does not know that it was given up', async () => {
+    const journal = appending((_, type) => (type === 'session.settled' ? Promise.reject(busy) : undefined))
+    let given: Promise<UploadReport> | undefined
+    const service = () => {
+      given = upload.cancel()
+      return { status: 400 }
+    }
+    const { uplink, settled } = createFarEnd({ service, storage: goodStorage, journal })
+    const upload = uplink.uploadVideos(input())
+    await settled(endOf(upload))
+
+    expect(await given).toMatchObject({ status: 'cancelled', error: { code: ours.code } })
+    expect(await uplink.sessions()).toMatchObject([{ status: 'open' }])
   })
 
   it('hides no reason of ours by failing to close', async () => {
