@@ -35,13 +35,11 @@ export function buildSnapshot({ flow, key, record, durationMs }: Omit<ReportOpti
 export function buildReport(options: ReportOptions): UploadReport {
   const { status, error, journalError, isServiceTold } = options.output
   const keepsConfirmed = options.record.folded()?.keepsConfirmed
-  // A cancel that nobody recorded is the worse news: whoever resumes everything later would deliver what was given up.
-  const [first, second] = status === 'cancelled' ? [journalError, error] : [error, journalError]
   return {
     status,
     ...buildSnapshot(options),
     ...given({
-      error: first ?? second ?? undefined,
+      error: error ?? journalError ?? undefined,
       isServiceTold: isServiceTold ?? undefined,
       keepsConfirmed,
     }),

@@ -83,7 +83,8 @@ describe('a journal of the host that throws what is no error of ours', () => {
   })
 
   it('is what the report of a cancel names, whatever else failed: a later life does not know that it was given up', async () => {
-    const journal = appending((_, type) => (type === 'session.settled' ? Promise.reject(busy) : undefined))
+    const isEnd = (type: string) => /^session\.(?:cancel|settled)/.test(type)
+    const journal = appending((_, type) => (isEnd(type) ? Promise.reject(busy) : undefined))
     let given: Promise<UploadReport> | undefined
     const service = () => {
       given = upload.cancel()
@@ -104,5 +105,45 @@ describe('a journal of the host that throws what is no error of ours', () => {
     await expect(rigWith({ ...journal, open }).uplink.resume('k')).rejects.toMatchObject({
       message: 'No session k is in the journal.',
     })
+  })
+})
+
+describe('a journal that has kept a new session only when its create was given up as too slow', () => {
+  const begin = () => {
+    const memory = memoryJournal()
+    const open = async (key: string): Promise<SessionJournal> => {
+      const session = await memory.open(key)
+      const append: SessionJournal['append'] = async (records) => {
+        if (records[0]!.type === 'session.created')
+          await new Promise<void>((resolve) => far.clock.setTimeout(resolve, 61_000))
+        await session.append(records)
+      }
+      return { ...session, append }
+    }
+    const service = goodService((fileIndex) => `https://store.example/${String(fileIndex)}`)
+    const far = createFarEnd({ service, storage: goodStorage, journal: { ...memory, open } })
+    const upload = far.uplink.uploadVideos({ files: [{ source: bytesSource('a.mp4', new Uint8Array(3)) }], ...VIDEO })
+    const calls = () => far.requests.map(({ method, url }) => `${method} ${url.split('/').at(-1)!}`)
+    return { ...far, upload, calls }
+  }
+
+  it('loses it to no second one when the upload goes on after a pause', async () => {
+    const { clock, upload, calls, settled } = begin()
+    await clock.advance(1)
+    upload.pause()
+    await clock.advance(62_000)
+    expect(upload.state).toBe('paused')
+    upload.resume()
+
+    expect(await settled(upload.done())).toMatchObject({ status: 'confirmed', sessionId: 's-1' })
+    expect(calls()).toEqual(['POST upload_videos', 'PUT 0', 'PATCH upload_videos'])
+  })
+
+  it('tells the service of it when the upload is cancelled', async () => {
+    const { clock, upload, calls, settled } = begin()
+    await clock.advance(1)
+
+    expect(await settled(upload.cancel())).toMatchObject({ status: 'cancelled', isServiceTold: true })
+    expect(calls()).toEqual(['POST upload_videos', 'DELETE s-1'])
   })
 })
