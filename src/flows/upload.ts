@@ -200,7 +200,8 @@ export interface Upload extends Events<UploadEvents> {
   resume(): void
   /**
    * Gives up the whole upload, confirmed files included, and tells the service where it has a call for that. Captures have none and
-   * stay stored. Settles when everything is over, at once if it was over already; never rejects.
+   * stay stored. A part that was sent whole may be stored later, whatever the service was told. Settles when everything is over, at
+   * once if it was over already; never rejects.
    */
   cancel(): Promise<UploadReport>
   /**
