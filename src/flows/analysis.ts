@@ -52,6 +52,8 @@ export interface AnalysisEvents {
 /** A requested analysis under way. It goes on at the service, whatever becomes of this object. */
 export interface Analysis extends Events<AnalysisEvents> {
   readonly state: AnalysisState
+  /** The service's id, from `submitting` on; undefined before. Keep it: `watchAnalysis` goes on with it in another process. */
+  readonly analysisId: string | number | undefined
   /**
    * Resolves when the analysis is completed, drafted, past its deadline or stopped. Rejects with an AnalysisFailedError when it
    * failed, or when `Uplink.close` or its signal stopped it.
@@ -185,6 +187,9 @@ function startAnalysis(
   return {
     get state() {
       return state
+    },
+    get analysisId() {
+      return actor.getSnapshot().context.analysisId ?? undefined
     },
     on: emitter.on,
     off: emitter.off,

@@ -103,7 +103,7 @@ export interface UploadEvents {
   /** At the present rate the addresses die before everything is sent. Once a session; wall time and durations in ms. */
   shortfall: { readonly deadlineMs: number; readonly neededMs: number; readonly availableMs: number }
   /** Something a person should know that did not stop the upload. */
-  warning: { readonly code: UploadErrorCode; readonly message: string }
+  warning: ErrorSummary
 }
 
 /** What became of a file. */
