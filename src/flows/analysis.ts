@@ -7,7 +7,7 @@ import { isId } from '../client/contract/fields.ts'
 import type { CallOptions, ServiceClient } from '../client/operations.ts'
 import { isUploadError, known, summarize, type ErrorSummary } from '../core/errors.ts'
 import type { Clock, HostWait } from '../core/ports.ts'
-import type { AnalysisStatus, AnalysisInput as AnalysisPlace, AnalysisOutput } from '../machines/analysis-data.ts'
+import type { AnalysisStatus, AnalysisInput as MachineInput, AnalysisOutput } from '../machines/analysis-data.ts'
 import { analysisMachine } from '../machines/analysis.ts'
 import { AnalysisFailedError, type AnalysisReport } from './analysis-report.ts'
 import { checkSegments, type AnalysisSegment, type AnalysisSegments } from './analysis-segments.ts'
@@ -76,7 +76,7 @@ export function requestAnalysis(ports: AnalysisPorts, input: AnalysisInput): Ana
   return startAnalysis(
     ports,
     input,
-    { place: 'new', shouldSubmit: checkBoolean(input.submit ?? true, 'submit') },
+    { analysisId: null, shouldSubmit: checkBoolean(input.submit ?? true, 'submit') },
     input.name,
     segments,
   )
@@ -88,19 +88,13 @@ export function watchAnalysis(
   analysisId: string | number,
   options: AnalysisOptions = {},
 ): Analysis {
-  return startAnalysis(
-    ports,
-    options,
-    { place: 'requested', analysisId: checkId(analysisId, 'analysisId') },
-    '',
-    undefined,
-  )
+  return startAnalysis(ports, options, { analysisId: checkId(analysisId, 'analysisId') }, '', undefined)
 }
 
 function startAnalysis(
   { client, clock, running }: AnalysisPorts,
   options: AnalysisOptions,
-  place: AnalysisPlace,
+  machineInput: MachineInput,
   name: string,
   segments: AnalysisSegments | undefined,
 ): Analysis {
@@ -155,7 +149,7 @@ function startAnalysis(
         }),
       },
     }),
-    { input: place },
+    { input: machineInput },
   )
   let state: AnalysisState = 'creatingSegments'
   let letGoBy: LetGoBy | undefined

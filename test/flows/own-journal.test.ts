@@ -108,6 +108,17 @@ describe('a journal of the host that throws what is no error of ours', () => {
   })
 })
 
+it('holds no trace of an upload that is cancelled before it began', async () => {
+  const journal = memoryJournal()
+  const { uplink, settled } = rigWith(journal)
+  const describe = () => new Promise<never>(() => undefined)
+  const source = { name: 'a.mp4', describe, open: describe }
+  const upload = uplink.uploadVideos({ files: [{ source }], ...VIDEO })
+
+  expect(await settled(upload.cancel())).toMatchObject({ status: 'cancelled', isServiceTold: false })
+  expect(await journal.read(upload.key)).toEqual([])
+})
+
 describe('a journal that has kept a new session only when its create was given up as too slow', () => {
   const begin = () => {
     const memory = memoryJournal()
