@@ -11,13 +11,17 @@ export type * from './client/contract.ts'
 export type { BearerHeader, Credentials, CredentialSource } from './client/credentials.ts'
 export type { CallOptions, FreeCallOptions, ListReply, ServiceClient } from './client/operations.ts'
 export { createServiceClient, type ServiceClientOptions } from './client/service-client.ts'
+export type { Query } from './client/base-url.ts'
+export type { Hearing } from './core/line/hearing.ts'
 export type { LimitRate } from './core/line/timetable.ts'
+export type { TuningMaker, TuningOptions } from './core/tuning.ts'
 export { redactAddress } from './core/address/address.ts'
 export { redactText } from './core/redact.ts'
 export type { AddressPolicy, HostPolicy } from './core/address/address-policy.ts'
 export type { EtagForm } from './core/attempt/etag.ts'
 export type { AttemptTimeouts } from './core/attempt/watchdog.ts'
 export { createFixedEngine } from './core/engine.ts'
+export type { WholeBodies } from './core/attempt/whole-body.ts'
 export { windowBodies, type WindowBodies, type WindowBodiesOptions } from './core/attempt/window-bodies.ts'
 export type { Engine, EngineOptions, FixedEngine, FixedEngineOptions } from './core/engine.ts'
 export { HttpStatusError, isUploadError, TransportError, UploadError } from './core/errors.ts'
@@ -28,7 +32,7 @@ export type { FileState, Ledger, LedgerFile, LedgerPart } from './core/journal/l
 export type { FilePlan, PartSize, PlanFileOptions } from './core/plan.ts'
 export { defaultPartSize, formatBytes, ONE_PUT_LIMITS, parseByteSize, planFile, S3_LIMITS } from './core/plan.ts'
 export type * from './core/ports.ts'
-export type { TransferEvent, TransferJob } from './core/transfer/transfer-job.ts'
+export type { RecordBody, RenewalReason, TransferEvent, TransferJob } from './core/transfer/transfer-job.ts'
 export type { TransferResult } from './core/transfer/transfer.ts'
 export { AnalysisFailedError, type AnalysisReport } from './flows/analysis-report.ts'
 export type { AnalysisSegment } from './flows/analysis-segments.ts'
@@ -40,6 +44,7 @@ export type {
   AnalysisState,
 } from './flows/analysis.ts'
 export type { CustomInput } from './flows/custom.ts'
+export type { Events } from './flows/emitter.ts'
 export type { CapturesInput } from './flows/captures.ts'
 export type { UploadPlan } from './flows/plan-upload.ts'
 export { DEFAULT_POLLING, type PollingOptions } from './flows/polling.ts'
@@ -50,6 +55,7 @@ export type { ResumeOptions, SessionSummary } from './flows/sessions.ts'
 export { UploadFailedError } from './flows/upload.ts'
 export type {
   FileReport,
+  LettingGo,
   Outage,
   Upload,
   UploadEvents,

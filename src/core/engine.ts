@@ -77,8 +77,8 @@ export function createFixedEngine(options: FixedEngineOptions): FixedEngine {
 
 function driveSlots(options: Omit<FixedEngineOptions, 'transport' | 'concurrency'>, tuning: Tuning): FixedEngine {
   const { clock, retries = 8, giveUpAfterMs = 3_600_000, timeouts = {} } = options
-  // Every comparison with NaN is false: neither attempts nor waits would come to their end.
-  const isCounting = [retries - 1, giveUpAfterMs, ...Object.values(timeouts)].every((value) => value >= 0)
+  // With NaN, or with a text to which a time is added, neither attempts nor waits would come to their end.
+  const isCounting = [retries - 1, giveUpAfterMs, ...Object.values(timeouts)].every((ms) => ms === Math.abs(ms))
   if (!isCounting) invalid('retries must be at least 1, giveUpAfterMs and timeouts at least 0.')
   const queue = new PQueue({ concurrency: tuning.limit() })
   const transfers: Transfer[] = []

@@ -7,7 +7,7 @@ import { isId } from '../client/contract/fields.ts'
 import type { CallOptions, ServiceClient } from '../client/operations.ts'
 import { isUploadError, known, summarize, type ErrorSummary } from '../core/errors.ts'
 import type { Clock, HostWait } from '../core/ports.ts'
-import type { AnalysisStatus, AnalysisInput as AnalysisPlace, AnalysisOutput } from '../machines/analysis-data.ts'
+import type { AnalysisStatus, AnalysisInput as MachineInput, AnalysisOutput } from '../machines/analysis-data.ts'
 import { analysisMachine } from '../machines/analysis.ts'
 import { AnalysisFailedError, type AnalysisReport } from './analysis-report.ts'
 import { checkSegments, type AnalysisSegment, type AnalysisSegments } from './analysis-segments.ts'
@@ -52,6 +52,8 @@ export interface AnalysisEvents {
 /** A requested analysis under way. It goes on at the service, whatever becomes of this object. */
 export interface Analysis extends Events<AnalysisEvents> {
   readonly state: AnalysisState
+  /** The service's id, from `submitting` on; undefined before. Keep it: `watchAnalysis` goes on with it in another process. */
+  readonly analysisId: string | number | undefined
   /**
    * Resolves when the analysis is completed, drafted, past its deadline or stopped. Rejects with an AnalysisFailedError when it
    * failed, or when `Uplink.close` or its signal stopped it.
@@ -74,7 +76,7 @@ export function requestAnalysis(ports: AnalysisPorts, input: AnalysisInput): Ana
   return startAnalysis(
     ports,
     input,
-    { place: 'new', shouldSubmit: checkBoolean(input.submit ?? true, 'submit') },
+    { analysisId: null, shouldSubmit: checkBoolean(input.submit ?? true, 'submit') },
     input.name,
     segments,
   )
@@ -86,19 +88,13 @@ export function watchAnalysis(
   analysisId: string | number,
   options: AnalysisOptions = {},
 ): Analysis {
-  return startAnalysis(
-    ports,
-    options,
-    { place: 'requested', analysisId: checkId(analysisId, 'analysisId') },
-    '',
-    undefined,
-  )
+  return startAnalysis(ports, options, { analysisId: checkId(analysisId, 'analysisId') }, '', undefined)
 }
 
 function startAnalysis(
   { client, clock, running }: AnalysisPorts,
   options: AnalysisOptions,
-  place: AnalysisPlace,
+  machineInput: MachineInput,
   name: string,
   segments: AnalysisSegments | undefined,
 ): Analysis {
@@ -153,7 +149,7 @@ function startAnalysis(
         }),
       },
     }),
-    { input: place },
+    { input: machineInput },
   )
   let state: AnalysisState = 'creatingSegments'
   let letGoBy: LetGoBy | undefined
@@ -185,6 +181,9 @@ function startAnalysis(
   return {
     get state() {
       return state
+    },
+    get analysisId() {
+      return actor.getSnapshot().context.analysisId ?? undefined
     },
     on: emitter.on,
     off: emitter.off,

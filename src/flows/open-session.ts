@@ -19,7 +19,7 @@ export async function openSession(
     readonly report: (event: TransferEvent) => void
   },
   plans: readonly PlannedFile[],
-  /** `looking` fires when nobody wants the session any more. A create that is already under way may still finish. */
+  /** `looking` fires with `signal`, or before it when nobody wants the session any more: a create under way may then still finish. */
   { signal, looking = signal }: { readonly signal: AbortSignal; readonly looking?: AbortSignal },
 ): Promise<CreatedSession> {
   const { record, protocol } = options
@@ -46,7 +46,7 @@ export async function openSession(
     if (sessionId !== undefined) await record.write({ type: 'session.left', sessionId: sessionId as string | number })
     // No unknown session can exist when the error says so, or when the create was given up between two tries.
     const isClear = isDoubtful === false || (isDoubtful === undefined && sessionId !== undefined)
-    if (isClear || (isAtRest && (signal.aborted || looking.aborted))) await record.write({ type: 'session.refused' })
+    if (isClear || (isAtRest && looking.aborted)) await record.write({ type: 'session.refused' })
     throw error
   }
 }

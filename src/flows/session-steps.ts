@@ -22,7 +22,7 @@ import { withinTime } from '../core/time/within-time.ts'
 const DISPOSE_WITHIN_MS = 15_000
 
 export interface SessionSteps {
-  create(signal: AbortSignal): Promise<{ sessionId: string | number }>
+  create(signal: AbortSignal): Promise<void>
   /**
    * The upload is cancelled or let go. Sources still being looked at, such as streams that have yet to end, are no longer waited
    * for. `isKept`: whether a cancel keeps confirmed files. The first choice counts, even if an earlier run made it.
@@ -30,7 +30,7 @@ export interface SessionSteps {
   giveUp(isKept?: boolean): void
   transfer(signal: AbortSignal): Promise<{ confirmedCount: number; failedCount: number }>
   drain(reason: 'pause' | 'cancel'): Promise<void>
-  /** Tells the service about every session that holds files of this upload; the machine knows only the first one. */
+  /** Tells the service about every session that holds files of this upload, or was left. */
   cancel(): Promise<{ isServiceTold: boolean }>
   /** Settles the session. With `closed` the service is told nothing and nothing is journalled, because a later run continues it. */
   settle(status: EndStatus): Promise<void>
@@ -67,6 +67,8 @@ export function createSessionSteps(
       throw { error: summarize(error), confirmedCount: record.folded()?.ledger.confirmedCount ?? 0 }
     }
   }
+  /** An upload that never began leaves no trace. */
+  const hasBegun = (): boolean => record.folded() !== undefined
   const { isHttpAllowed, addressPolicy } = ports
   const options = { isHttpAllowed, addressPolicy, record, clock, report: onTransferEvent, ...definition }
   const transfer = async (signal: AbortSignal) => {
@@ -87,8 +89,8 @@ export function createSessionSteps(
     return engine.run(job, signal)
   }
   const keepEnd = async (status: FinalStatus): Promise<void> => {
-    // If there was a session, the cancel has told the service about all of them.
-    if (status !== 'cancelled' || record.folded()?.sessionId === undefined) {
+    // A cancel has told the service about all of them.
+    if (status !== 'cancelled') {
       for (const sessionId of await endLeftSessions({ record, protocol, clock })) telling.warnOfOrphan(sessionId)
     }
     // Files that were not given up stay open in the journal, so that they can be resumed once the cause is gone.
@@ -109,12 +111,12 @@ export function createSessionSteps(
     transfer: (signal) => step(transfer(signal), signal),
     async drain(reason) {
       await running
-      if (reason === 'cancel') await record.write({ type: 'session.cancelling', keepsConfirmed })
+      if (reason === 'cancel' && hasBegun()) await record.write({ type: 'session.cancelling', keepsConfirmed })
     },
     async cancel() {
       const { wasCancelAsked } = definition
       const { isServiceTold, failure: reason } = await endAllSessions({ record, protocol, clock }, wasCancelAsked)
-      await record.write({ type: 'session.cancelled', isServiceTold })
+      if (hasBegun()) await record.write({ type: 'session.cancelled', isServiceTold })
       // The session is cancelled all the same. The machine keeps the reason why the service was not told.
       if (reason !== undefined) throw reason
       return { isServiceTold }
@@ -142,8 +144,10 @@ async function createSession(
   options: UploadDefinition & Parameters<typeof openSession>[0],
   telling: Telling,
   { signal, looking }: { readonly signal: AbortSignal; readonly looking: AbortSignal },
-): Promise<{ sessionId: string | number }> {
+): Promise<void> {
   const { flow, params, files, protocol, partSizeBytes, record } = options
+  // Given up for taking too long, an earlier create of this run may have come to its end after all.
+  if (record.folded()?.place === 'created') return
   if (record.folded() === undefined) {
     const plans = await prepareFiles(files, { limits: protocol.traits.units, partSizeBytes, signal: looking })
     const locations = files.map((file) => file.source.location ?? file.source.name)
@@ -159,7 +163,6 @@ async function createSession(
   const created = await openSession(options, plans, { signal, looking })
   await record.write({ type: 'session.created', ...created })
   if (record.folded()?.hasPossibleOrphan) telling.warnOfOrphan()
-  return { sessionId: created.sessionId }
 }
 
 /** Files whose source has changed since the earlier run fail here, each alone, before a byte is sent. */

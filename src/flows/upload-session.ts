@@ -55,8 +55,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
     takeWait(event)
   })
   const actor = createActor(drivenMachine, {
-    // If the only session was left, there is still something to tell the service.
-    input: { place: folded?.place ?? 'new', sessionId: folded?.sessionId ?? folded?.leftSessionIds[0] },
+    input: { place: folded?.place ?? 'new' },
   })
   stepsBySystem.set(actor.system, steps)
   const send = (event: UploadSessionEvent): void => {
@@ -141,14 +140,13 @@ function stepsOf(system: object): SessionSteps {
   return known(stepsBySystem.get(system))
 }
 
-type Id = string | number
 /** The actors are provided once for all sessions. To provide them for each would make xstate build the whole machine again. */
 const drivenMachine = /* @__PURE__ */ withSteps()
 
 function withSteps() {
   return uploadSessionMachine.provide({
     actors: {
-      creatingSession: fromPromise<{ sessionId: Id }>(({ system, signal }) => stepsOf(system).create(signal)),
+      creatingSession: fromPromise<unknown>(({ system, signal }) => stepsOf(system).create(signal)),
       transferring: fromPromise<TransferResult>(({ system, signal }) => stepsOf(system).transfer(signal)),
       draining: fromPromise<unknown, { reason: DrainReason }>(({ system, input }) =>
         stepsOf(system).drain(input.reason),

@@ -103,7 +103,7 @@ export interface UploadEvents {
   /** At the present rate the addresses die before everything is sent. Once a session; wall time and durations in ms. */
   shortfall: { readonly deadlineMs: number; readonly neededMs: number; readonly availableMs: number }
   /** Something a person should know that did not stop the upload. */
-  warning: { readonly code: UploadErrorCode; readonly message: string }
+  warning: ErrorSummary
 }
 
 /** What became of a file. */
@@ -140,7 +140,10 @@ export interface UploadSnapshot {
 export interface UploadReport extends UploadSnapshot {
   /** `closed`: the upload has not ended but was let go. */
   readonly status: EndStatus
-  /** Why the session ended early, if it did. */
+  /**
+   * Why the session ended early, if it did. After a cancel, ERR_UPLOAD_JOURNAL means that it could not be recorded: the session
+   * may be open to a `resume`. Repeat the cancel with `cancelSession` or `discardSession`.
+   */
   readonly error?: ErrorSummary
   /** After a cancel or a discard: whether the service was told to end a session. Captures have no such call. */
   readonly isServiceTold?: boolean
@@ -197,7 +200,8 @@ export interface Upload extends Events<UploadEvents> {
   resume(): void
   /**
    * Gives up the whole upload, confirmed files included, and tells the service where it has a call for that. Captures have none and
-   * stay stored. Settles when everything is over, at once if it was over already; never rejects.
+   * stay stored. A part that was sent whole may be stored later, whatever the service was told. Settles when everything is over, at
+   * once if it was over already; never rejects.
    */
   cancel(): Promise<UploadReport>
   /**

@@ -10,21 +10,15 @@ export interface AnalysisSegmentIds {
 }
 
 /** What is known of the analysis, and how far it is to go. */
-export type AnalysisInput = {
-  /** False: it ends in `drafted`, without submitting. Default true; unused from `requested` on. */
+export interface AnalysisInput {
+  /** One that was requested earlier, to be watched. Null: a new one is made. */
+  readonly analysisId: string | number | null
+  /** False: a new one ends in `drafted`, without submitting. Default true. */
   readonly shouldSubmit?: boolean
-} & (
-  | {
-      readonly place: 'new'
-      /** True when an earlier run may have made the draft: it is looked up by name first. Default false. */
-      readonly isRepeat?: boolean
-    }
-  | { readonly place: 'draft' | 'requested'; readonly analysisId: string | number }
-)
+}
 
 /** The machine's context. Plain JSON throughout. */
 export interface AnalysisContext {
-  readonly place: AnalysisInput['place']
   readonly shouldSubmit: boolean
   readonly segmentIds: AnalysisSegmentIds | null
   readonly analysisId: string | number | null

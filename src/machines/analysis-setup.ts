@@ -70,8 +70,7 @@ export const setUpAnalysis = () =>
       keepError: assign({ error: (_, params: { reason: unknown }) => readRejection(params.reason).error }),
     },
     guards: {
-      isDraft: ({ context }) => context.place === 'draft',
-      isRequested: ({ context }) => context.place === 'requested',
+      isRequested: ({ context }) => context.analysisId !== null,
       hasToSubmit: ({ context }) => context.shouldSubmit,
       isWorthRepeating: ({ context }, params: { reason: unknown }) =>
         wasDoubtful(params.reason) && context.draftAttempts < MAX_DRAFT_ATTEMPTS,
@@ -81,15 +80,14 @@ export const setUpAnalysis = () =>
   })
 
 /** The context that an analysis begins with. */
-export function beginContext(input: AnalysisInput): AnalysisContext {
+export function beginContext({ analysisId, shouldSubmit = true }: AnalysisInput): AnalysisContext {
   return {
-    place: input.place,
-    shouldSubmit: input.shouldSubmit ?? true,
+    shouldSubmit,
     segmentIds: null,
-    analysisId: input.place === 'new' ? null : input.analysisId,
-    hasPossibleDraft: input.place === 'new' && (input.isRepeat ?? false),
+    analysisId,
+    hasPossibleDraft: false,
     draftAttempts: 0,
-    isRepeat: input.place === 'new' && (input.isRepeat ?? false),
+    isRepeat: false,
     serviceStatus: null,
     status: null,
     error: null,

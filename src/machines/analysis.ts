@@ -18,11 +18,7 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
   states: {
     starting: {
       // Passed through at once: goes on from what is known.
-      always: [
-        { guard: 'isRequested', target: 'requested' },
-        { guard: 'isDraft', target: 'draft' },
-        { target: 'creatingSegments' },
-      ],
+      always: [{ guard: 'isRequested', target: 'requested' }, { target: 'creatingSegments' }],
     },
     creatingSegments: {
       // The segments, which are sets of movements, are created at the service.

@@ -11,8 +11,6 @@ export interface MachineInput {
    * session is known. `cancelling`: it was being given up. A final status: nothing is left to do.
    */
   readonly place: 'new' | 'creating' | 'created' | 'cancelling' | FinalStatus
-  /** The service's id as received; present from `created` on. */
-  readonly sessionId?: string | number | undefined
 }
 
 /** What the host wants. A cancel is never taken back; a close gives way only to a cancel. */
@@ -23,9 +21,8 @@ export type EndStatus = FinalStatus | 'closed'
 
 /** The machine's context. Plain JSON throughout. */
 export interface UploadSessionContext {
-  /** Where the journal left off; `created` as soon as the session is known. Until then, `sessionId` is one that was left. */
+  /** Where the journal left off; `created` as soon as the session is known. */
   readonly place: MachineInput['place']
-  readonly sessionId: string | number | null
   readonly intent: UploadIntent
   /** The final status, as soon as it is decided. */
   readonly status: EndStatus | null
@@ -60,5 +57,5 @@ export interface UploadSessionOutput {
   readonly isServiceTold: boolean | null
 }
 
-/** What the drain is for. Before a cancel, it waits for doubtful answers for a bounded time. */
+/** What the drain is for. Before a cancel, it also appends the intent. */
 export type DrainReason = 'pause' | 'cancel'

@@ -16,20 +16,18 @@ import type {
 } from './session-data.ts'
 import { notProvided, setup } from './setup.ts'
 
-type SessionId = string | number
-
 /**
  * Five actors are provided from outside. Each gets an AbortSignal that fires when its state is left, and each may run again when the
  * session is taken up later.
  *
  * - `creatingSession` appends the intent, calls, and appends the result. Pause and cancel abort it only between two tries, when
  *   `host.unreachable` has said that it rests, or at `create.late`: otherwise the session that a try makes would be an orphan.
- *   Rejects with a `TransferFailure`.
+ *   Rejects with a `TransferFailure`. It may have come to its end although it was aborted: then it does nothing when it runs again.
  * - `transferring` sends and confirms whatever the ledger lacks. Rejects with a `TransferFailure` when it cannot go on.
  * - `draining` resolves when no attempt runs any more; the transfer before it has been aborted already. Before a cancel it first
  *   appends the intent, so that a crash in between does not forget what was asked.
- * - `cancellingSession` tells the service and appends the result. A service that does not answer is an output (`isServiceTold: false`);
- *   a rejection counts as the same, and its error is kept.
+ * - `cancellingSession` tells the service, if there is anything to tell, and appends the result. A service that does not answer is an
+ *   output (`isServiceTold: false`); a rejection counts as the same, and its error is kept.
  * - `settling` appends the final status, except for `closed`, and closes what is open. When it rejects, the status stands, because it
  *   is true whether or not it could be written, and the output carries `journalError`.
  *
@@ -44,7 +42,7 @@ export const setUpSession = () =>
       output: {} as UploadSessionOutput,
     },
     actors: {
-      creatingSession: notProvided<{ sessionId: SessionId }>('creatingSession'),
+      creatingSession: notProvided<unknown>('creatingSession'),
       transferring: notProvided<TransferResult>('transferring'),
       draining: notProvided<unknown, { reason: DrainReason }>('draining'),
       cancellingSession: notProvided<{ isServiceTold: boolean }>('cancellingSession'),
@@ -54,7 +52,7 @@ export const setUpSession = () =>
       intend: assign(({ context: { intent } }, { to }: { to: UploadIntent }) => ({
         intent: intent === 'cancel' || (intent === 'close' && to !== 'cancel') ? intent : to,
       })),
-      keepSession: assign((_, { sessionId }: { sessionId: SessionId }) => ({ sessionId, place: 'created' as const })),
+      keepCreated: assign({ place: 'created' }),
       keepWaiting: assign({ waiting: (_, { isTried }: { isTried: boolean }) => ({ isTried }) }),
       endWaiting: assign({ waiting: null }),
       keepError: assign({ error: (_, params: { reason: unknown }) => readRejection(params.reason).error }),
@@ -76,19 +74,11 @@ export const setUpSession = () =>
       })),
       concludeClose: assign({ status: 'closed' }),
       concludeFromJournal: assign({ status: ({ context }) => finalStatusOf(context.place) ?? null }),
-      refuseJournal: assign({
-        status: 'failed',
-        error: {
-          code: 'ERR_UPLOAD_JOURNAL',
-          message: 'The journal does not name the session that was created, so it cannot be resumed.',
-        },
-      }),
     },
     guards: {
       isUncreated: ({ context }) => context.place === 'new' || context.place === 'creating',
       isBeingCancelled: ({ context }) => context.place === 'cancelling',
       isSettled: ({ context }) => finalStatusOf(context.place) !== undefined,
-      hasSession: ({ context }) => context.sessionId !== null,
       isIdle: ({ context }) => context.intent !== 'run' && context.waiting?.isTried === false,
       isPauseIntended: ({ context }) => context.intent === 'pause',
       isCloseIntended: ({ context }) => context.intent === 'close',
@@ -101,7 +91,6 @@ export const setUpSession = () =>
 export function beginContext(input: MachineInput): UploadSessionContext {
   return {
     place: input.place,
-    sessionId: input.sessionId ?? null,
     intent: input.place === 'cancelling' ? 'cancel' : 'run',
     status: null,
     error: null,

@@ -31,8 +31,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
         { guard: 'isSettled', target: 'settled', actions: 'concludeFromJournal' },
         { guard: 'isUncreated', target: 'creating' },
         { guard: 'isBeingCancelled', target: 'cancelling' },
-        { guard: 'hasSession', target: 'created' },
-        { target: 'settling', actions: 'refuseJournal' },
+        { target: 'created' },
       ],
     },
     creating: {
@@ -41,15 +40,12 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       invoke: {
         id: 'creatingSession',
         src: 'creatingSession',
-        onDone: { target: 'created', actions: { type: 'keepSession', params: ({ event }) => event.output } },
+        onDone: { target: 'created', actions: 'keepCreated' },
         onError: [
           {
             guard: 'isCancelIntended',
-            target: 'settling',
-            actions: [
-              { type: 'keepError', params: reasonOf },
-              { type: 'concludeCancel', params: { isServiceTold: false } },
-            ],
+            target: 'cancelling',
+            actions: { type: 'keepError', params: reasonOf },
           },
           { target: 'settling', actions: { type: 'concludeFailure', params: reasonOf } },
         ],
@@ -132,22 +128,12 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
             id: 'drainingToCancel',
             src: 'draining',
             input: { reason: 'cancel' },
-            onDone: 'drained',
-            onError: { target: 'drained', actions: { type: 'keepError', params: reasonOf } },
+            onDone: 'telling',
+            onError: { target: 'telling', actions: { type: 'keepError', params: reasonOf } },
           },
         },
-        drained: {
-          // Passed through at once: the service has to be told only when a session is known.
-          always: [
-            { guard: 'hasSession', target: 'telling' },
-            {
-              target: '#uploadSession.settling',
-              actions: { type: 'concludeCancel', params: { isServiceTold: false } },
-            },
-          ],
-        },
         telling: {
-          // The service is told.
+          // The service is told of every session that is known by now, which may be none.
           invoke: {
             id: 'cancellingSession',
             src: 'cancellingSession',

@@ -109,6 +109,10 @@ describe('the engine without what a page may not need', () => {
     expect(make({ retries: 0 })).toThrow('retries')
     expect(make({ giveUpAfterMs: NaN })).toThrow('giveUpAfterMs')
     expect(make({ timeouts: { answerMs: NaN } })).toThrow('timeouts')
+    expect(make({ timeouts: { answerMs: -1 } })).toThrow('timeouts')
+    // A time to which a text is added is centuries away.
+    expect(make({ giveUpAfterMs: '3600000' })).toThrow('giveUpAfterMs')
+    expect(make({ timeouts: { answerMs: '60000' } })).toThrow('timeouts')
     expect(() => windowBodies({ clock, concurrency: 8, memoryBytes: 1_000_000 })).toThrow('memoryBytes')
   })
 })

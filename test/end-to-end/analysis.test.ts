@@ -16,8 +16,14 @@ describe('a requested analysis', () => {
     })
     const words: string[] = []
     analysis.on('status', ({ serviceStatus }) => words.push(serviceStatus))
+    const ids: unknown[] = [analysis.analysisId]
+    analysis.on('state', ({ state }) => {
+      if (state === 'creatingDraft' || state === 'submitting') ids.push(analysis.analysisId)
+    })
 
     const report = await analysis.done()
+
+    expect(ids).toEqual([undefined, undefined, report.analysisId])
 
     expect([report.status, report.serviceStatus]).toEqual(['completed', 'completed'])
     expect(words).toEqual(['requested', 'processing', 'completed'])

@@ -6,6 +6,7 @@ import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
 import { createUplink as createPageUplink } from '../../src/browser.ts'
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import type { Journal, SessionJournal } from '../../src/core/ports.ts'
+import type { UploadReport } from '../../src/flows/upload.ts'
 import { createFarEnd, endOf, goodService, goodStorage, VIDEO } from '../security/far-end.ts'
 
 const busy = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' })
@@ -81,6 +82,22 @@ describe('a journal of the host that throws what is no error of ours', () => {
     })
   })
 
+  it('is what the report of a cancel names, whatever else failed: a later life does not know that it was given up', async () => {
+    const isEnd = (type: string) => /^session\.(?:cancel|settled)/.test(type)
+    const journal = appending((_, type) => (isEnd(type) ? Promise.reject(busy) : undefined))
+    let given: Promise<UploadReport> | undefined
+    const service = () => {
+      given = upload.cancel()
+      return { status: 400 }
+    }
+    const { uplink, settled } = createFarEnd({ service, storage: goodStorage, journal })
+    const upload = uplink.uploadVideos(input())
+    await settled(endOf(upload))
+
+    expect(await given).toMatchObject({ status: 'cancelled', error: { code: ours.code } })
+    expect(await uplink.sessions()).toMatchObject([{ status: 'open' }])
+  })
+
   it('hides no reason of ours by failing to close', async () => {
     const journal = memoryJournal()
     const open = async (key: string) => ({ ...(await journal.open(key)), close: () => Promise.reject(busy) })
@@ -88,5 +105,56 @@ describe('a journal of the host that throws what is no error of ours', () => {
     await expect(rigWith({ ...journal, open }).uplink.resume('k')).rejects.toMatchObject({
       message: 'No session k is in the journal.',
     })
+  })
+})
+
+it('holds no trace of an upload that is cancelled before it began', async () => {
+  const journal = memoryJournal()
+  const { uplink, settled } = rigWith(journal)
+  const describe = () => new Promise<never>(() => undefined)
+  const source = { name: 'a.mp4', describe, open: describe }
+  const upload = uplink.uploadVideos({ files: [{ source }], ...VIDEO })
+
+  expect(await settled(upload.cancel())).toMatchObject({ status: 'cancelled', isServiceTold: false })
+  expect(await journal.read(upload.key)).toEqual([])
+})
+
+describe('a journal that has kept a new session only when its create was given up as too slow', () => {
+  const begin = () => {
+    const memory = memoryJournal()
+    const open = async (key: string): Promise<SessionJournal> => {
+      const session = await memory.open(key)
+      const append: SessionJournal['append'] = async (records) => {
+        if (records[0]!.type === 'session.created')
+          await new Promise<void>((resolve) => far.clock.setTimeout(resolve, 61_000))
+        await session.append(records)
+      }
+      return { ...session, append }
+    }
+    const service = goodService((fileIndex) => `https://store.example/${String(fileIndex)}`)
+    const far = createFarEnd({ service, storage: goodStorage, journal: { ...memory, open } })
+    const upload = far.uplink.uploadVideos({ files: [{ source: bytesSource('a.mp4', new Uint8Array(3)) }], ...VIDEO })
+    const calls = () => far.requests.map(({ method, url }) => `${method} ${url.split('/').at(-1)!}`)
+    return { ...far, upload, calls }
+  }
+
+  it('loses it to no second one when the upload goes on after a pause', async () => {
+    const { clock, upload, calls, settled } = begin()
+    await clock.advance(1)
+    upload.pause()
+    await clock.advance(62_000)
+    expect(upload.state).toBe('paused')
+    upload.resume()
+
+    expect(await settled(upload.done())).toMatchObject({ status: 'confirmed', sessionId: 's-1' })
+    expect(calls()).toEqual(['POST upload_videos', 'PUT 0', 'PATCH upload_videos'])
+  })
+
+  it('tells the service of it when the upload is cancelled', async () => {
+    const { clock, upload, calls, settled } = begin()
+    await clock.advance(1)
+
+    expect(await settled(upload.cancel())).toMatchObject({ status: 'cancelled', isServiceTold: true })
+    expect(calls()).toEqual(['POST upload_videos', 'DELETE s-1'])
   })
 })

@@ -135,6 +135,25 @@ it('a source is proven once in a later life, before its first transfer, and neve
   await second.settled(second.uplink.close())
 })
 
+it('a source that cannot be read when it is to be proven sends nothing, though it could be read a moment later', async () => {
+  const { protocol, source, life } = halfTaken()
+  const [first, second] = [life(), life()]
+  const { key } = first.uplink.upload({ protocol, files: [{ source }] })
+  await first.clock.advance(1_000)
+  await first.settled(first.uplink.close())
+  let openings = 0
+  const open: Source['open'] = (expected) => {
+    openings += 1
+    if (openings === 1) throw new UploadError('ERR_UPLOAD_SOURCE_READ', 'The drive is not ready.')
+    return source.open(expected)
+  }
+  const resumed = await second.uplink.resume(key, { protocol, source: () => ({ ...source, open }) })
+
+  expect((await second.settled(endOf(resumed))).error).toMatchObject({ code: 'ERR_UPLOAD_SOURCE_READ' })
+  expect(second.requests).toEqual([])
+  await second.uplink.close()
+})
+
 it('each session that took over is told once, and a clear answer to its create leaves nothing to warn of', async () => {
   let creates = 0
   const { uplink, settled } = createFarEnd({

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createActor, fromPromise } from 'xstate'
 import { adjacencyMapToArray, getAdjacencyMap } from 'xstate/graph'
 
-import type { AnalysisEvent, AnalysisInput } from '../../src/machines/analysis-data.ts'
+import type { AnalysisEvent, AnalysisInput, AnalysisSegmentIds, DraftResult } from '../../src/machines/analysis-data.ts'
 import { analysisMachine } from '../../src/machines/analysis.ts'
 import { handActors, settled } from './hand-actors.ts'
 import { eventOf, type Answer } from './session-events.ts'
@@ -14,7 +14,7 @@ const summary = { code: 'ERR_UPLOAD_TIMEOUT', message: 'No answer.' }
 const stop: AnalysisEvent = { type: 'analysis.stop' }
 
 /** A started analysis whose four actors are answered by hand. */
-function startAnalysis(input: AnalysisInput = { place: 'new' }) {
+function startAnalysis(input: AnalysisInput = { analysisId: null }) {
   const hand = handActors()
   const machine = analysisMachine.provide({
     actors: {
@@ -38,6 +38,25 @@ function startAnalysis(input: AnalysisInput = { place: 'new' }) {
   }
 }
 
+/** One that has come as far as this actor. */
+async function startedAt(name: string) {
+  const analysis = startAnalysis()
+  const before = [
+    ['creatingSegments', segments],
+    ['creatingDraft', draft],
+    ['submitting', submitted],
+  ] as const
+  for (const [actor, answer] of before) {
+    if (actor === name) break
+    await analysis.answer(actor, answer)
+  }
+  return analysis
+}
+
+const creatingSegments = fromPromise(() => Promise.resolve({ primary: 11 }))
+const creatingDraft = fromPromise<DraftResult, { segmentIds: AnalysisSegmentIds; isRepeat: boolean }>(() =>
+  Promise.resolve({ analysisId: 5 }),
+)
 const segments: Answer = { output: { primary: 11, population: 13 } }
 const draft: Answer = { output: { analysisId: 'a-1', serviceStatus: 'draft' } }
 const submitted: Answer = { output: { serviceStatus: 'requested' } }
@@ -71,7 +90,7 @@ describe('a life without disturbance', () => {
   })
 
   it('stops at the draft when it shall not be submitted', async () => {
-    const analysis = startAnalysis({ place: 'new', shouldSubmit: false })
+    const analysis = startAnalysis({ analysisId: null, shouldSubmit: false })
 
     await analysis.answer('creatingSegments', segments)
     await analysis.answer('creatingDraft', draft)
@@ -96,7 +115,7 @@ describe('a life without disturbance', () => {
     ['failed', 'failed'],
     ['deadline', 'deadline'],
   ] as const)('a verdict of %s ends in %s, and keeps the last word of the service', async (verdict, status) => {
-    const analysis = startAnalysis({ place: 'requested', analysisId: 5 })
+    const analysis = startAnalysis({ analysisId: 5 })
 
     await analysis.answer('polling', { output: { serviceStatus: 'as it says', verdict } })
 
@@ -104,7 +123,7 @@ describe('a life without disturbance', () => {
   })
 
   it('a deadline without an answer keeps the last word that was heard, and why no more was', async () => {
-    const analysis = startAnalysis({ place: 'requested', analysisId: 5 })
+    const analysis = startAnalysis({ analysisId: 5 })
 
     analysis.send({ type: 'analysis.status', serviceStatus: 'processing' })
     await analysis.answer('polling', { output: { verdict: 'deadline', error: summary } })
@@ -115,10 +134,8 @@ describe('a life without disturbance', () => {
 
 describe('where it goes on', () => {
   it.each([
-    [{ place: 'new' }, 'creatingSegments', ['creatingSegments']],
-    [{ place: 'draft', analysisId: 5 }, 'submitting', ['submitting']],
-    [{ place: 'draft', analysisId: 5, shouldSubmit: false }, 'drafted', []],
-    [{ place: 'requested', analysisId: 5 }, 'requested', ['polling']],
+    [{ analysisId: null }, 'creatingSegments', ['creatingSegments']],
+    [{ analysisId: 5 }, 'requested', ['polling']],
   ] as const)('%o starts in %s', (input, state, names) => {
     const analysis = startAnalysis(input)
 
@@ -126,33 +143,20 @@ describe('where it goes on', () => {
     expect(analysis.names()).toEqual(names)
   })
 
-  it('looks for a draft first when an earlier life may have made it', async () => {
-    const analysis = startAnalysis({ place: 'new', isRepeat: true })
-
-    await analysis.answer('creatingSegments', segments)
-
-    expect(analysis.last('creatingDraft').input).toMatchObject({ isRepeat: true })
-  })
-
   it.each([
-    [{ place: 'new' }, null, false],
-    [{ place: 'new', isRepeat: true }, null, true],
-    [{ place: 'draft', analysisId: 5 }, 5, false],
-    [{ place: 'requested', analysisId: 5 }, 5, false],
-  ] as const)(
-    '%o says at an early end what an earlier life may have left, and nothing else',
-    (input, id, isDraftLeft) => {
-      const analysis = startAnalysis(input)
+    [{ analysisId: null }, null],
+    [{ analysisId: 5 }, 5],
+  ])('%o says at an early end what it knows, and nothing else', (input, id) => {
+    const analysis = startAnalysis(input)
 
-      expect(analysis.context()).toMatchObject({ status: null })
-      analysis.send(stop)
+    expect(analysis.context()).toMatchObject({ status: null })
+    analysis.send(stop)
 
-      expect(analysis.output()).toEqual({
-        ...{ status: 'stopped', analysisId: id, hasPossibleDraft: isDraftLeft },
-        ...{ segmentIds: null, serviceStatus: null, error: null },
-      })
-    },
-  )
+    expect(analysis.output()).toEqual({
+      ...{ status: 'stopped', analysisId: id, hasPossibleDraft: false },
+      ...{ segmentIds: null, serviceStatus: null, error: null },
+    })
+  })
 })
 
 describe('a create without an answer', () => {
@@ -214,23 +218,19 @@ describe('a create without an answer', () => {
 
 describe('failures and stops', () => {
   it.each([
-    ['creatingSegments', { place: 'new' }, null],
-    ['submitting', { place: 'draft', analysisId: 5 }, 5],
-    ['polling', { place: 'requested', analysisId: 5 }, 5],
-  ] as const)('%s that rejects is failed, with the error and what is known', async (name, input, analysisId) => {
-    const analysis = startAnalysis(input)
+    ['creatingSegments', null],
+    ['submitting', 'a-1'],
+    ['polling', 'a-1'],
+  ] as const)('%s that rejects is failed, with the error and what is known', async (name, analysisId) => {
+    const analysis = await startedAt(name)
 
     await analysis.answer(name, { error: refused })
 
     expect(analysis.output()).toMatchObject({ status: 'failed', analysisId, error: refused })
   })
 
-  it.each([
-    ['creatingSegments', { place: 'new' }],
-    ['submitting', { place: 'draft', analysisId: 5 }],
-    ['polling', { place: 'requested', analysisId: 5 }],
-  ] as const)('a stop aborts %s at once', (name, input) => {
-    const analysis = startAnalysis(input)
+  it.each([['creatingSegments'], ['submitting'], ['polling']] as const)('a stop aborts %s at once', async (name) => {
+    const analysis = await startedAt(name)
 
     analysis.send(stop)
 
@@ -248,7 +248,7 @@ describe('failures and stops', () => {
   })
 
   it('a stop keeps the last status that was heard', () => {
-    const analysis = startAnalysis({ place: 'requested', analysisId: 5 })
+    const analysis = startAnalysis({ analysisId: 5 })
 
     analysis.send({ type: 'analysis.status', serviceStatus: 'processing' })
     analysis.send(stop)
@@ -257,14 +257,11 @@ describe('failures and stops', () => {
   })
 
   it.each([
-    ['creatingSegments', { place: 'new' }],
-    ['creatingDraft', { place: 'new' }],
-    ['submitting', { place: 'draft', analysisId: 5 }],
-    ['polling', { place: 'requested', analysisId: 5 }],
-  ] as const)('%s fails loudly, by its name, when it was not provided', async (name, input) => {
-    const creatingSegments = fromPromise(() => Promise.resolve({ primary: 11 }))
-    const machine = analysisMachine.provide({ actors: name === 'creatingDraft' ? { creatingSegments } : {} })
-    const actor = createActor(machine, { input }).start()
+    ['creatingSegments', {}],
+    ['creatingDraft', { creatingSegments }],
+    ['submitting', { creatingSegments, creatingDraft }],
+  ])('%s fails loudly, by its name, when it was not provided', async (name, actors) => {
+    const actor = createActor(analysisMachine.provide({ actors }), { input: { analysisId: null } }).start()
 
     await settled()
 
@@ -298,12 +295,9 @@ describe('every reachable transition of an analysis', () => {
     ]),
   ])
   const inputs: readonly AnalysisInput[] = [
-    { place: 'new' },
-    { place: 'new', isRepeat: true },
-    { place: 'new', shouldSubmit: false },
-    { place: 'draft', analysisId: 5 },
-    { place: 'draft', analysisId: 5, shouldSubmit: false },
-    { place: 'requested', analysisId: 5 },
+    { analysisId: null },
+    { analysisId: null, shouldSubmit: false },
+    { analysisId: 5 },
   ]
   const steps = inputs.flatMap((input) =>
     adjacencyMapToArray(

@@ -47,11 +47,10 @@ export function startJournalled(records: JournalRecord[], answering: Answering) 
   }
 
   const actors = {
-    creatingSession: fromPromise<{ sessionId: string | number }>(async () => {
+    creatingSession: fromPromise<unknown>(async () => {
       append({ at, type: 'session.creating' })
       await ask('creatingSession')
       append({ at, type: 'session.created', sessionId: 's-1', files: [0, 1].map(addressed) })
-      return { sessionId: 's-1' }
     }),
     transferring: fromPromise<TransferResult>(async ({ signal }) => {
       const answer = await answering('transferring')

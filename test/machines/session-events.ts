@@ -24,7 +24,7 @@ const lost = { code: 'ERR_UPLOAD_JOURNAL', message: 'The disk is full.' } as con
 
 /** Label → the actor's id in the machine and what it is told. The session has two files. */
 export const answers: Readonly<Record<string, { readonly actor: string; readonly answer: Answer }>> = {
-  'created s-1': { actor: 'creatingSession', answer: { output: { sessionId: 's-1' } } },
+  created: { actor: 'creatingSession', answer: { output: undefined } },
   'create refused': { actor: 'creatingSession', answer: { error: refused } },
   'transferred 2 of 2': { actor: 'transferring', answer: { output: { confirmedCount: 2, failedCount: 0 } } },
   'transferred 1 of 2': { actor: 'transferring', answer: { output: { confirmedCount: 1, failedCount: 1 } } },

@@ -22,13 +22,13 @@ describe('a life without disturbance', () => {
   it('creates, transfers, settles and is confirmed, in this order', async () => {
     const session = startSession()
     expect(session.context()).toEqual({
-      ...{ place: 'new', sessionId: null, intent: 'run', status: null, waiting: null },
+      ...{ place: 'new', intent: 'run', status: null, waiting: null },
       ...{ error: null, journalError: null, isServiceTold: null },
     })
 
     const seen = [session.state()]
     await session.answer('creatingSession', created)
-    expect(session.context()).toMatchObject({ place: 'created', sessionId: 's-1' })
+    expect(session.context()).toMatchObject({ place: 'created' })
     seen.push(session.state())
     await session.answer('transferring', transferred({ confirmedCount: 2, failedCount: 0 }))
     seen.push(session.state())
@@ -55,14 +55,13 @@ describe('a life without disturbance', () => {
     [{ confirmedCount: 0, failedCount: 3 }, 'failed'],
     [{ confirmedCount: 0, failedCount: 0 }, 'failed'],
   ])('ends a transfer of %o as %s', async (result, status) => {
-    const session = startSession({ place: 'created', sessionId: 7 })
+    const session = startSession({ place: 'created' })
 
     await session.answer('transferring', transferred(result))
     await session.answer('settling', nothing)
 
     expect(session.state()).toBe(status)
     expect(session.output()).toMatchObject({ status, error: null })
-    expect(session.context().sessionId).toBe(7)
   })
 })
 
@@ -70,11 +69,11 @@ describe('where a folded journal goes on', () => {
   it.each([
     [{ place: 'new' }, 'creating', ['creatingSession']],
     [{ place: 'creating' }, 'creating', ['creatingSession']],
-    [{ place: 'created', sessionId: 's-1' }, 'uploading', ['transferring']],
-    [{ place: 'cancelling', sessionId: 's-1' }, 'cancelling.draining', ['draining']],
-    [{ place: 'confirmed', sessionId: 's-1' }, 'confirmed', []],
-    [{ place: 'partial', sessionId: 's-1' }, 'partial', []],
-    [{ place: 'cancelled', sessionId: 's-1' }, 'cancelled', []],
+    [{ place: 'created' }, 'uploading', ['transferring']],
+    [{ place: 'cancelling' }, 'cancelling.draining', ['draining']],
+    [{ place: 'confirmed' }, 'confirmed', []],
+    [{ place: 'partial' }, 'partial', []],
+    [{ place: 'cancelled' }, 'cancelled', []],
     [{ place: 'failed' }, 'failed', []],
   ] as const)('%o starts in %s', (input, state, names) => {
     const session = startSession(input)
@@ -82,33 +81,11 @@ describe('where a folded journal goes on', () => {
     expect(session.state()).toBe(state)
     expect(session.names()).toEqual(names)
   })
-
-  it('refuses a journal that says created and names no session, without a second create', async () => {
-    const session = startSession({ place: 'created' })
-
-    await session.answer('settling', nothing)
-
-    expect(session.names()).toEqual(['settling'])
-    expect(session.output()).toMatchObject({
-      status: 'failed',
-      error: { code: 'ERR_UPLOAD_JOURNAL', message: expect.stringContaining('does not name the session') as string },
-    })
-  })
-
-  it('ends a cancel of a session that never came to be, with nobody to tell', async () => {
-    const session = startSession({ place: 'cancelling' })
-
-    await session.answer('draining', nothing)
-    await session.answer('settling', nothing)
-
-    expect(session.names()).toEqual(['draining', 'settling'])
-    expect(session.output()).toMatchObject({ status: 'cancelled', isServiceTold: false })
-  })
 })
 
 describe('pause and resume', () => {
   it('aborts the transfer at once, and is paused when its attempts have ended', async () => {
-    const session = startSession({ place: 'created', sessionId: 's-1' })
+    const session = startSession({ place: 'created' })
 
     session.send(pause)
 
@@ -120,7 +97,7 @@ describe('pause and resume', () => {
   })
 
   it('runs no second transfer before the first has drained, when both come in one tick', async () => {
-    const session = startSession({ place: 'created', sessionId: 's-1' })
+    const session = startSession({ place: 'created' })
 
     session.send(pause, resume, pause, resume)
 
@@ -131,7 +108,7 @@ describe('pause and resume', () => {
   })
 
   it('stays paused when the last word of one tick is pause', async () => {
-    const session = startSession({ place: 'created', sessionId: 's-1' })
+    const session = startSession({ place: 'created' })
 
     session.send(pause, resume, pause)
     await session.answer('draining', nothing)
@@ -140,7 +117,7 @@ describe('pause and resume', () => {
   })
 
   it('hears nothing more of a transfer that it has aborted', async () => {
-    const session = startSession({ place: 'created', sessionId: 's-1' })
+    const session = startSession({ place: 'created' })
     const first = session.last('transferring')
 
     session.send(pause)
@@ -174,7 +151,7 @@ describe('pause and resume', () => {
   })
 
   it('begins no transfer when it is not known that the attempts have ended', async () => {
-    const session = startSession({ place: 'created', sessionId: 's-1' })
+    const session = startSession({ place: 'created' })
 
     session.send(pause, resume)
     await session.answer('draining', { error: { confirmedCount: 1, error: refused } })
@@ -189,15 +166,9 @@ describe('close', () => {
   it.each([
     ['creating', { place: 'new' }, [], 'creatingSession', created],
     ['creating, which then fails by that', { place: 'new' }, [], 'creatingSession', { error: refused }],
-    ['uploading', { place: 'created', sessionId: 's-1' }, [], 'draining', nothing],
-    [
-      'uploading, whose attempts do not end',
-      { place: 'created', sessionId: 's-1' },
-      [],
-      'draining',
-      { error: refused },
-    ],
-    ['pausing', { place: 'created', sessionId: 's-1' }, [pause], 'draining', nothing],
+    ['uploading', { place: 'created' }, [], 'draining', nothing],
+    ['uploading, whose attempts do not end', { place: 'created' }, [], 'draining', { error: refused }],
+    ['pausing', { place: 'created' }, [pause], 'draining', nothing],
   ] as const)('while it is %s lets it go as it is', async (_, input, before, actor, answer) => {
     const session = startSession(input)
 
@@ -211,7 +182,7 @@ describe('close', () => {
   })
 
   it('ends what is paused at once', async () => {
-    const session = startSession({ place: 'created', sessionId: 's-1' })
+    const session = startSession({ place: 'created' })
     session.send(pause)
     await session.answer('draining', nothing)
 
@@ -258,7 +229,7 @@ describe('a service that cannot be reached while the session is created', () => 
 
 describe('a host that cannot be reached', () => {
   it('is waited for inside the same transfer, at rest and while it is tried', () => {
-    const session = startSession({ place: 'created', sessionId: 's-1' })
+    const session = startSession({ place: 'created' })
 
     session.send({ type: 'host.unreachable', isTried: false })
     const first = session.context().waiting
@@ -276,7 +247,7 @@ describe('a host that cannot be reached', () => {
   })
 
   it('is forgotten by a pause', () => {
-    const session = startSession({ place: 'created', sessionId: 's-1' })
+    const session = startSession({ place: 'created' })
 
     session.send({ type: 'host.unreachable', isTried: false }, pause)
 
@@ -290,7 +261,7 @@ describe('failures', () => {
     [{ confirmedCount: 0, error: refused }, 'failed'],
     [refused, 'failed'],
   ])('a transfer that rejects with %o is %s', async (reason, status) => {
-    const session = startSession({ place: 'created', sessionId: 's-1' })
+    const session = startSession({ place: 'created' })
 
     await session.answer('transferring', { error: reason })
 
@@ -310,7 +281,7 @@ describe('failures', () => {
   })
 
   it('a journal that cannot be written takes nothing back', async () => {
-    const session = startSession({ place: 'created', sessionId: 's-1' })
+    const session = startSession({ place: 'created' })
 
     await session.answer('transferring', transferred({ confirmedCount: 1, failedCount: 0 }))
     session.send(cancel)
@@ -325,13 +296,13 @@ describe('failures', () => {
 
   it.each([
     ['creatingSession', { place: 'new' }, 'error'],
-    ['transferring', { place: 'created', sessionId: 's-1' }, 'error'],
-    ['draining', { place: 'cancelling', sessionId: 's-1' }, 'error'],
-    ['cancellingSession', { place: 'cancelling', sessionId: 's-1' }, 'error'],
+    ['transferring', { place: 'created' }, 'error'],
+    ['draining', { place: 'cancelling' }, 'error'],
+    ['cancellingSession', { place: 'cancelling' }, 'error'],
     ['settling', { place: 'created' }, 'journalError'],
   ] as const)('%s fails loudly, by its name, when it was not provided', async (name, input, field) => {
     const all: Actors = {
-      creatingSession: fromPromise<{ sessionId: string | number }>(() => Promise.resolve({ sessionId: 's-1' })),
+      creatingSession: fromPromise<unknown>(() => Promise.resolve({ sessionId: 's-1' })),
       transferring: fromPromise(() => Promise.resolve({ confirmedCount: 1, failedCount: 0 })),
       draining: fromPromise<unknown, { reason: DrainReason }>(() => Promise.resolve()),
       cancellingSession: fromPromise<{ isServiceTold: boolean }>(() => Promise.resolve({ isServiceTold: true })),
@@ -353,7 +324,7 @@ it('aborts what runs when its program lets go of it', () => {
   const hand = handActors()
   const machine = uploadSessionMachine.provide({ actors: { transferring: hand.actor('transferring') } })
   const actor = createActor(machine, {
-    input: { place: 'created', sessionId: 's-1' },
+    input: { place: 'created' },
   }).start()
 
   actor.stop()

@@ -70,8 +70,9 @@ function isPlan(file: unknown, index: number): boolean {
 
 function isStanding(standing: unknown): boolean {
   if (!isFields(standing) || !PLACES.includes(standing['place'])) return false
-  const { sessionId, leftSessionIds } = standing
-  return isGivenAs(isId, sessionId) && Array.isArray(leftSessionIds) && leftSessionIds.every(isId)
+  const { place, sessionId, leftSessionIds } = standing
+  const isNamed = sessionId === undefined ? place !== 'created' : isId(sessionId)
+  return isNamed && Array.isArray(leftSessionIds) && leftSessionIds.every(isId)
 }
 
 function isKeptFile(file: Unsure<KeptFile>, index: number): boolean {
