@@ -251,6 +251,23 @@ describe('a new life', () => {
     expect(rig.service.requestsOf('register')).toHaveLength(1)
     await second.close()
   })
+
+  it('overwrites no file that the session had before, though its name was refused to this upload', async () => {
+    const journal = memoryJournal()
+    const rig = await startRig({}, { journal })
+    const theirs = [sample('a.action', 100, 1)]
+    const { sessionId = '' } = await rig.uplink.uploadCaptures({ ...CAPTURE, files: theirs }).done()
+    const ours = [sample('a.action', 100, 2)]
+    const first = rig.uplink.uploadCaptures({ mocapTypeId: 2, sessionId, files: ours })
+    await expect(first.done()).rejects.toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REFUSED' })
+
+    const second = secondLife(rig, journal, ours)
+    const again = (await second.resume(first.key)).done()
+
+    await expect(again).rejects.toMatchObject({ report: { files: [{ error: { status: 409 } }] } })
+    expectStored(rig, theirs)
+    await second.close()
+  })
 })
 
 describe('addresses that died', () => {

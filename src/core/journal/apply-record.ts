@@ -67,7 +67,10 @@ export function applyRecord(ledger: Ledger, record: JournalRecord): void {
       invariant(file.state !== 'confirmed', 'a confirmed file cannot fail')
       enter(ledger, file, 'failed')
       file.error = record.error
-      if (record.error.code === 'ERR_UPLOAD_CONFIRM_REFUSED') file.mayBeConfirmed = false
+      const { code } = record.error
+      if (code === 'ERR_UPLOAD_CONFIRM_REFUSED') file.mayBeConfirmed = false
+      // The service has answered: what bears the name there is not ours, and no resume may overwrite it.
+      if (code === 'ERR_UPLOAD_SERVICE_REFUSED') file.isRegistering = false
       break
     }
     default:
