@@ -252,14 +252,18 @@ describe('a new life', () => {
     await second.close()
   })
 
-  it('overwrites no file that the session had before, though its name was refused to this upload', async () => {
+  it.each([
+    ['its name was refused', 'ERR_UPLOAD_SERVICE_REFUSED', undefined],
+    ['the credentials were refused', 'ERR_UPLOAD_CREDENTIALS_REFUSED', { status: 401 }],
+  ])('overwrites no file that the session had before, though %s to this upload', async (_, code, action) => {
     const journal = memoryJournal()
-    const rig = await startRig({}, { journal })
+    const faults: Fault[] = action === undefined ? [] : [{ operation: 'register', nth: 2, action }]
+    const rig = await startRig({ faults }, { journal })
     const theirs = [sample('a.action', 100, 1)]
     const { sessionId = '' } = await rig.uplink.uploadCaptures({ ...CAPTURE, files: theirs }).done()
     const ours = [sample('a.action', 100, 2)]
     const first = rig.uplink.uploadCaptures({ mocapTypeId: 2, sessionId, files: ours })
-    await expect(first.done()).rejects.toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REFUSED' })
+    await expect(first.done()).rejects.toMatchObject({ code })
 
     const second = secondLife(rig, journal, ours)
     const again = (await second.resume(first.key)).done()

@@ -24,7 +24,7 @@ export function applyRecord(ledger: Ledger, record: JournalRecord): void {
       }
       break
     case 'files.registering':
-      for (const fileIndex of record.fileIndexes) fileAt(ledger, fileIndex).isRegistering = true
+      for (const fileIndex of record.fileIndexes) fileAt(ledger, fileIndex).isRegistering = !record.isRefused
       break
     case 'files.registered':
       for (const addressed of record.files) takeAddresses(ledger, addressed, record.at).isRegistering = false
@@ -67,10 +67,7 @@ export function applyRecord(ledger: Ledger, record: JournalRecord): void {
       invariant(file.state !== 'confirmed', 'a confirmed file cannot fail')
       enter(ledger, file, 'failed')
       file.error = record.error
-      const { code } = record.error
-      if (code === 'ERR_UPLOAD_CONFIRM_REFUSED') file.mayBeConfirmed = false
-      // The service has answered: what bears the name there is not ours, and no resume may overwrite it.
-      if (code === 'ERR_UPLOAD_SERVICE_REFUSED') file.isRegistering = false
+      if (record.error.code === 'ERR_UPLOAD_CONFIRM_REFUSED') file.mayBeConfirmed = false
       break
     }
     default:

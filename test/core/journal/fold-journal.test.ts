@@ -3,7 +3,6 @@
 import { describe, expect, it } from 'vitest'
 import { compactRecords } from '../../../src/core/journal/compact-journal.ts'
 import { finalStatusOf, foldJournal, sessionsOf } from '../../../src/core/journal/fold-journal.ts'
-import type { UploadErrorCode } from '../../../src/core/errors.ts'
 import type { JournalPlace, JournalRecord } from '../../../src/core/journal/journal.ts'
 
 const FILES = [0, 1].map((fileIndex) => ({
@@ -109,13 +108,11 @@ describe('the fold of a journal', () => {
     expect(ledger.files.map((file) => file.isRegistering)).toEqual([false, true])
   })
 
-  it('forgets a registration that was refused, so that no resume overwrites what was there before, but none without a clear answer', () => {
-    const failed = (fileIndex: number, code: UploadErrorCode) =>
-      ({ at: 7, type: 'file.failed', fileIndex, error: { code, message: 'no' } }) as const
+  it('forgets a registration that was refused', () => {
     const { ledger } = foldJournal([
-      ...[BEGUN, { at: 6, type: 'files.registering', fileIndexes: [0, 1] } as const],
-      ...[failed(0, 'ERR_UPLOAD_SERVICE_REFUSED'), failed(1, 'ERR_UPLOAD_SERVICE_REPLY')],
-      { at: 8, type: 'session.resumed' },
+      BEGUN,
+      { at: 6, type: 'files.registering', fileIndexes: [0, 1] },
+      { at: 7, type: 'files.registering', fileIndexes: [0], isRefused: true },
     ])
 
     expect(ledger.files.map((file) => file.isRegistering)).toEqual([false, true])
