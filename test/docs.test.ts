@@ -20,6 +20,20 @@ function codesOfUnion(): string[] {
   return [...union.matchAll(/'(\w+)'/g)].map((match) => match[1]!)
 }
 
+describe('README.md', () => {
+  it('lists every event that the command prints with --json, and no other', () => {
+    const [, table = ''] = /^\| `event` \|.*\n.*\n((?:\|.*\n)+)/m.exec(read('README.md')) ?? []
+    const listed = table.split('\n').flatMap((row) => row.split('|')[1]?.match(/[\w.]+/g) ?? [])
+    const printed = sources
+      .filter(({ name }) => name.startsWith('cli'))
+      .flatMap(({ text }) => [...text.matchAll(/\bevent\('([\w.]+)'|event: isOneOfMany \? '(\w+)'/g)])
+      .map((match) => match[1] ?? match[2]!)
+
+    expect(new Set(printed).size).toBeGreaterThan(20)
+    expect(listed.toSorted()).toEqual([...new Set(printed)].toSorted())
+  })
+})
+
 describe('docs/errors.md', () => {
   const page = read('docs/errors.md')
   const sections = page.split(/^## /m).slice(1)

@@ -9,20 +9,18 @@ import type { Interruption } from './signals.ts'
 
 /** The flows of the contract, and the commands that are no flow. */
 export const COMMAND_FLOWS = Object.freeze([
-  ...([
-    'video',
-    'capture',
-    'analysis',
-    'segment',
-    'sessions',
-    'resume',
-    'cancel',
-    'receipt',
-    'api',
-    'serve',
-    'demo',
-  ] as const),
-])
+  'video',
+  'capture',
+  'analysis',
+  'segment',
+  'sessions',
+  'resume',
+  'cancel',
+  'receipt',
+  'api',
+  'serve',
+  'demo',
+] as const)
 export type CommandFlow = (typeof COMMAND_FLOWS)[number]
 
 export interface CommandContext {

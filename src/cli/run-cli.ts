@@ -1,6 +1,7 @@
 // Runs one command line from its arguments to an exit code. Whatever goes wrong becomes one line on stderr, and with
 // `--json` a result on stdout too.
 
+import { existsSync } from 'node:fs'
 import { CommanderError } from 'commander'
 import { adviceOn } from '../core/advice.ts'
 import { redactText } from '../core/redact.ts'
@@ -101,17 +102,20 @@ function ofService(error: unknown): { readonly code: string; readonly advice: st
 
 /**
  * Commander's message on one line, followed by how to get the help of the command that was meant. Commander's prefix and the
- * value of an unknown option are removed.
+ * value of an unknown option are removed. Where a shell has put a file's name among the arguments, such as one of `*.mp4`, it says how
+ * that is given.
  */
 function wrongUse(error: CommanderError, command: string): UploadError {
   const message = error.message
     .replace(/^error: /, '')
     .replace(/(--[\w-]+)=[^']*/g, '$1=…')
     .replace(/\n\(Did you mean (.*)\?\)$/, ', did you mean $1?')
+  const [, option = ''] = /^error: unknown option '(.*)'/.exec(error.message) ?? []
+  const file = existsSync(option) ? ` If the file is meant, give it as ./${option}.` : ''
   const help = command === '' ? 'mocap-uplink --help' : `mocap-uplink help ${command}`
   return new UploadError(
     'ERR_UPLOAD_INVALID_ARGUMENT',
-    `${message.replace(/[.?]?$/, (end) => end || '.')} See ${help}.`,
+    `${message.replace(/[.?]?$/, (end) => end || '.')}${file} See ${help}.`,
   )
 }
 

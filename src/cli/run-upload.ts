@@ -9,7 +9,7 @@ import type { Output } from './views/output.ts'
 import { tellOnTerminal } from './views/progress-view.ts'
 import type { Uplink } from '../uplink.ts'
 import type { Interruption } from './signals.ts'
-import { endedResult, interruptedResult, type UploadResult } from './upload-result.ts'
+import { endedResult, type UploadResult } from './upload-result.ts'
 
 export interface RunningUpload {
   readonly uplink: Pick<Uplink, 'close'>
@@ -55,7 +55,8 @@ export function followUpload(upload: Upload, running: RunningUpload): FollowedUp
       if (!isHidden) output.say(`${stopWords} Ctrl-C once more stops at once.`)
       void uplink.close()
       const late = await inTime(ended)
-      return late === undefined || late.status === 'closed' ? interruptedResult(upload) : endedResult(late, upload)
+      const isStopped = late === undefined || late.status === 'closed'
+      return endedResult(isStopped ? { ...upload.snapshot(), status: 'closed' } : late, upload)
     } finally {
       isOver = true
       watching.end()

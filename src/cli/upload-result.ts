@@ -60,24 +60,6 @@ function keptBytes(files: readonly UploadFileStatus[]): number {
   return files.reduce((sum, file) => sum + (VOID_CODES.includes(file.error?.code) ? 0 : file.confirmedBytes), 0)
 }
 
-/** The result of an upload that a signal stopped on the way. */
-export function interruptedResult(upload: Pick<Upload, 'snapshot' | 'state' | 'files'>): UploadResult {
-  const { flow, key, sessionId = null, bytes, durationMs, files, hasPossibleOrphan } = upload.snapshot()
-  // A create that has no answer yet may have made a session that nobody will know of.
-  const isAsked = upload.state === 'creating' && files.length > 0
-  return {
-    flow,
-    status: 'interrupted',
-    key,
-    sessionId,
-    bytes,
-    confirmedBytes: keptBytes(upload.files()),
-    durationMs: Math.round(durationMs),
-    files,
-    ...(hasPossibleOrphan || isAsked ? { hasPossibleOrphan: true } : {}),
-  }
-}
-
 /** The exit code of a result. `signal` is what interrupted the upload. */
 export function exitCodeOf(result: UploadResult, signal: StopSignal | undefined): number {
   if (result.status === 'interrupted') return SIGNAL_EXIT[signal ?? 'SIGINT']

@@ -3,7 +3,7 @@
 
 import { isGone, isRefusal } from '../client/status.ts'
 import type { AddressRules } from '../core/address/address-policy.ts'
-import { isUploadError, known, summarize } from '../core/errors.ts'
+import { isUploadError, known, summarize, wasDoubtful } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import { named } from '../core/transfer/file-failure.ts'
 import type { LedgerFile } from '../core/journal/ledger.ts'
@@ -62,12 +62,19 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
   }
   const registerNow = async (files: readonly LedgerFile[], isRepeat: boolean, signal: AbortSignal): Promise<void> => {
     const fileIndexes = files.map((file) => file.plan.fileIndex)
-    await record.write({ type: 'files.registering', fileIndexes })
+    const type = 'files.registering'
+    await record.write({ type, fileIndexes })
     const plans = files.map((file) => file.plan)
-    const addressed: readonly AddressedFile[] =
-      (await callProtocol(options, signal, async (onWaiting) =>
-        protocol.register?.(record.sessionId(), plans, { isRepeat, signal, onWaiting }),
-      )) ?? []
+    let addressed: readonly AddressedFile[] = []
+    try {
+      addressed =
+        (await callProtocol(options, signal, async (onWaiting) =>
+          protocol.register?.(record.sessionId(), plans, { isRepeat, signal, onWaiting }),
+        )) ?? []
+    } catch (error) {
+      if (!isRepeat && isNo(error)) await record.write({ type, fileIndexes, isRefused: true })
+      throw error
+    }
     checkAddressed(plans, addressed, protocol, options, ownerOf)
     await record.write({ type: 'files.registered', files: addressed })
   }
@@ -179,6 +186,12 @@ function doubtfulParts({ parts, wasConfirmRefused }: LedgerFile): number[] {
 /** The service refused the names or answered without them. Errors of ours and missing answers do not count. */
 function isFileRefusal(error: unknown): boolean {
   return isReply(error) || isRefusal(error)
+}
+
+/** The service said no, and had not heard an earlier try. */
+function isNo(error: unknown): boolean {
+  const isRefused = isRefusal(error) || (isUploadError(error) && error.code === 'ERR_UPLOAD_CREDENTIALS_REFUSED')
+  return isRefused && !wasDoubtful(error)
 }
 
 function isReply(error: unknown): boolean {

@@ -9,7 +9,8 @@ import { resolveOptions } from './settings.ts'
 
 /**
  * Starts the service. It needs the packages fastify, @fastify/helmet, prom-client, kysely and @electric-sql/pglite (pg with a
- * `databaseUrl`, @aws-sdk/client-s3 with `s3`, jose with `jwt`) and names those that are missing. Rejects when the port is taken;
+ * `databaseUrl`, @aws-sdk/client-s3 with `s3`, jose with `jwt`). Rejects with ERR_SERVICE_PACKAGES and the command that installs those
+ * that are missing; when the port is taken;
  * with ERR_SERVICE_DATA_IN_USE when another process has the data folder open; with ERR_SERVICE_DATA_FULL when its disk has no room
  * for the embedded database; with ERR_SERVICE_DATA_FOREIGN when the folder belongs to another database; with ERR_SERVICE_DATABASE
  * and the database's words when it cannot be reached or migrated; and with a TypeError that names the rule and the field when

@@ -10,7 +10,7 @@ export const SERVICE_PEERS = {
   jwt: ['jose'],
 } as const
 
-/** Rejects with an Error that gives the install command when one of the packages is missing. */
+/** Rejects with ERR_SERVICE_PACKAGES and the install command when one of the packages is missing. */
 export async function checkPeers(
   names: readonly string[] = SERVICE_PEERS.embedded,
   load: (name: string) => Promise<unknown> = (name) => import(name),
@@ -25,5 +25,6 @@ export async function checkPeers(
     }
   }
   if (missing.length === 0) return
-  throw new Error(`The service needs packages that are not installed. Run: npm install ${missing.join(' ')}`)
+  const message = `The service needs packages that are not installed. Run: npm install ${missing.join(' ')}`
+  throw Object.assign(new Error(message), { code: 'ERR_SERVICE_PACKAGES' })
 }

@@ -28,6 +28,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'papers', 'notes.pdf'), 'content')
   await writeFile(join(folder, 'locked.mp4'), 'content')
   await chmod(join(folder, 'locked.mp4'), 0)
+  await writeFile(join(folder, '-lead.mp4'), 'clip')
 })
 afterAll(async () => {
   await cli.remove()
@@ -66,6 +67,11 @@ describe.concurrent('wrong use', () => {
       'a misspelt command under one that acts',
       ['serve', 'key'],
       /unknown command 'key', did you mean keys\? See mocap-uplink help serve\./,
+    ],
+    [
+      'a file whose name begins with a dash',
+      ['video', '-lead.mp4', ...VIDEO],
+      /unknown option '-lead\.mp4'\. If the file is meant, give it as \.\/-lead\.mp4\. See mocap-uplink help video\./,
     ],
     ['a missing argument', ['video', ...VIDEO], /missing required argument 'file'/],
     [

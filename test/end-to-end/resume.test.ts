@@ -251,6 +251,27 @@ describe('a new life', () => {
     expect(rig.service.requestsOf('register')).toHaveLength(1)
     await second.close()
   })
+
+  it.each([
+    ['its name was refused', 'ERR_UPLOAD_SERVICE_REFUSED', undefined],
+    ['the credentials were refused', 'ERR_UPLOAD_CREDENTIALS_REFUSED', { status: 401 }],
+  ])('overwrites no file that the session had before, though %s to this upload', async (_, code, action) => {
+    const journal = memoryJournal()
+    const faults: Fault[] = action === undefined ? [] : [{ operation: 'register', nth: 2, action }]
+    const rig = await startRig({ faults }, { journal })
+    const theirs = [sample('a.action', 100, 1)]
+    const { sessionId = '' } = await rig.uplink.uploadCaptures({ ...CAPTURE, files: theirs }).done()
+    const ours = [sample('a.action', 100, 2)]
+    const first = rig.uplink.uploadCaptures({ mocapTypeId: 2, sessionId, files: ours })
+    await expect(first.done()).rejects.toMatchObject({ code })
+
+    const second = secondLife(rig, journal, ours)
+    const again = (await second.resume(first.key)).done()
+
+    await expect(again).rejects.toMatchObject({ report: { files: [{ error: { status: 409 } }] } })
+    expectStored(rig, theirs)
+    await second.close()
+  })
 })
 
 describe('addresses that died', () => {

@@ -33,9 +33,16 @@ export function withAdvice(error: ErrorSummary): string {
 }
 
 /** What to do about an error. That a service does not know what was asked for may mean that it is not the service. */
-export function adviceFor({ code, status }: Pick<ErrorSummary, 'code' | 'status'>): string {
+export function adviceFor({ code, status, file }: Pick<ErrorSummary, 'code' | 'status' | 'file'>): string {
+  if (isNameTaken({ code, status, file }))
+    return `${adviceOn(code)} If the session has the file already, --reprocess sends it once more.`
   const isElsewhere = code === 'ERR_UPLOAD_SERVICE_REFUSED' && (status === 404 || status === 405)
   return isElsewhere ? `${adviceOn(code)} If it names nothing of yours, check the base URL.` : adviceOn(code)
+}
+
+/** True if the service refused the name of a file. So it does with what a capture session has already. */
+export function isNameTaken({ code, status, file }: Pick<ErrorSummary, 'code' | 'status' | 'file'>): boolean {
+  return code === 'ERR_UPLOAD_SERVICE_REFUSED' && status === 409 && file !== undefined
 }
 
 interface FailedFile {

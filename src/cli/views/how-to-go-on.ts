@@ -7,6 +7,7 @@ import { UNSHOWN } from '../../core/redact.ts'
 import { stateFolder } from '../../adapters/node/journal/state-folder.ts'
 import type { Environment } from '../options/credentials-from-options.ts'
 import { OPTION_DEFAULTS, type SharedOptions } from '../options/options.ts'
+import { isNameTaken } from './error-line.ts'
 import type { Output } from './output.ts'
 import type { KnownSegments } from '../run-analysis.ts'
 import type { UploadResult } from '../upload-result.ts'
@@ -35,6 +36,12 @@ export function sayHowToGoOn(output: Output, result: UploadResult, options: Shar
   }
   if (isUnknownThere(result, missing)) {
     sayUnknown(output, what, result, options, env)
+    return
+  }
+  const taken = missing.filter(({ error }) => error !== undefined && isNameTaken(error)).length
+  if (taken === missing.length) {
+    const drop = commandLine('cancel --keep-confirmed', key, options, env)
+    output.complain(`${what} A resume would be refused as well. To leave it at that: ${drop}`)
     return
   }
   const changed = missing.filter((file) => file.error?.code === 'ERR_UPLOAD_SOURCE_CHANGED').length

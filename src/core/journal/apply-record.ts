@@ -24,7 +24,7 @@ export function applyRecord(ledger: Ledger, record: JournalRecord): void {
       }
       break
     case 'files.registering':
-      for (const fileIndex of record.fileIndexes) fileAt(ledger, fileIndex).isRegistering = true
+      for (const fileIndex of record.fileIndexes) fileAt(ledger, fileIndex).isRegistering = !record.isRefused
       break
     case 'files.registered':
       for (const addressed of record.files) takeAddresses(ledger, addressed, record.at).isRegistering = false

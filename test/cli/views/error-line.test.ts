@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 
-import { errorLine, fullLine, reasonOf, tellingOnce } from '../../../src/cli/views/error-line.ts'
+import { errorLine, fullLine, reasonOf, tellingOnce, withAdvice } from '../../../src/cli/views/error-line.ts'
 import { TransportError, UploadError } from '../../../src/core/errors.ts'
 
 describe('the line of an error', () => {
@@ -21,6 +21,15 @@ describe('the line of an error', () => {
     expect(fullLine(errorLine(unknown))).toMatch(
       /, or ask those who run it\. If it names nothing of yours, check the base URL\. \(ERR_UPLOAD_SERVICE_REFUSED\)$/,
     )
+  })
+
+  it('names --reprocess where the name of a file was refused', () => {
+    const refused = { code: 'ERR_UPLOAD_SERVICE_REFUSED', message: 'a.action: It is there.', status: 409 } as const
+
+    expect(withAdvice({ ...refused, file: 'a.action' })).toMatch(
+      / or ask those who run it\. If the session has the file already, --reprocess sends it once more\.$/,
+    )
+    expect(withAdvice(refused)).toMatch(/ or ask those who run it\.$/)
   })
 
   it('leaves it to the message where that knows more of the case', () => {

@@ -9,14 +9,14 @@ import { analysisLine, commandLine, forgetLine } from '../../../src/cli/views/ho
 import type { SharedOptions } from '../../../src/cli/options/options.ts'
 import type { Fault } from '../../helpers/independent-records.ts'
 import { startIndependentService, type IndependentService } from '../../helpers/independent-service.ts'
-import { installCli, jsonLines, VIDEO, type CliEnd, type CliUnderTest } from '../cli-under-test.ts'
+import { CAPTURE, installCli, jsonLines, lastLine, VIDEO, type CliEnd, type CliUnderTest } from '../cli-under-test.ts'
 
 let cli: CliUnderTest
 let service: IndependentService
 
 beforeAll(async () => {
   cli = await installCli()
-  await writeFile(join(cli.folder, 'swing.mp4'), randomBytes(1000))
+  for (const name of ['swing.mp4', 'take.action']) await writeFile(join(cli.folder, name), randomBytes(1000))
 })
 afterAll(() => cli.remove())
 
@@ -80,6 +80,20 @@ describe('an upload without a session', () => {
     expect([told.split(' ')[0], second.code]).toEqual(['cancel', 0])
     expect(sessions).toMatchObject([{ status: 'cancelled' }])
     expect((await run('refused', 'sessions', '--prune')).stdout).toMatch(/^removed 1 finished session, 0 others kept/)
+  })
+
+  it('to which a session has all names already is not to be resumed, but left at that', async () => {
+    service = await startIndependentService()
+    const first = await run('taken', 'capture', 'take.action', ...CAPTURE, '--json')
+    const { sessionId } = lastLine(first.stdout)
+    const known = ['--mocap-type', '2', '--session', String(sessionId)]
+    const second = await run('taken', 'capture', 'take.action', ...known)
+    const [, told = ''] = /: mocap-uplink (.*)\n$/.exec(second.stderr) ?? []
+    const third = await cli.run(told.split(' '), { MOCAP_API_KEY: service.apiKey })
+
+    expect(second.code).toBe(1)
+    expect(second.stderr).toMatch(/ --reprocess sends it once more\.\nMissing: .* A resume would be refused as well\. /)
+    expect([told.split(' ')[0], third.code]).toEqual(['cancel', 0])
   })
 
   it('whose record could not be begun is to be begun again, and nothing speaks of a session', async () => {

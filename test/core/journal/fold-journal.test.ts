@@ -108,6 +108,16 @@ describe('the fold of a journal', () => {
     expect(ledger.files.map((file) => file.isRegistering)).toEqual([false, true])
   })
 
+  it('forgets a registration that was refused', () => {
+    const { ledger } = foldJournal([
+      BEGUN,
+      { at: 6, type: 'files.registering', fileIndexes: [0, 1] },
+      { at: 7, type: 'files.registering', fileIndexes: [0], isRefused: true },
+    ])
+
+    expect(ledger.files.map((file) => file.isRegistering)).toEqual([false, true])
+  })
+
   it('refuses a journal without a beginning, of another version, or with records that do not fit its files', () => {
     const stray = { at: 8, type: 'part.doubtful', fileIndex: 7, partNumber: 1 } as const
 

@@ -177,8 +177,11 @@ describe('startService', () => {
   })
 
   it('names the command to run when packages are missing', async () => {
-    await expect(checkPeers(['fastify', 'not-a-package-of-anyone', '@not-anyone/either'])).rejects.toThrow(
-      'The service needs packages that are not installed. Run: npm install not-a-package-of-anyone @not-anyone/either',
-    )
+    await expect(checkPeers(['fastify', 'not-a-package-of-anyone', '@not-anyone/either'])).rejects.toMatchObject({
+      // The command tells it by its code, and not as a mistake of its own to report.
+      code: 'ERR_SERVICE_PACKAGES',
+      message:
+        'The service needs packages that are not installed. Run: npm install not-a-package-of-anyone @not-anyone/either',
+    })
   })
 })

@@ -8,7 +8,7 @@ import { statfs, stat } from 'node:fs/promises'
 export interface QuickDisk {
   /** Whether what lies in a folder may be asked at once. The first answer about a folder is no. */
   mayAskNow(folder: string): boolean
-  /** Does `work` at once and takes note of its time. `bytes`: how much it reads. */
+  /** Does `work` at once and takes note of its time. `bytes`: how much it reads or writes. */
   askNow<T>(work: () => T, bytes?: number): T
 }
 
@@ -22,7 +22,7 @@ const LOCAL_TYPES: ReadonlySet<number> = new Set([
 ])
 const PLATFORM_SAYS_TYPE = process.platform === 'linux'
 
-/** What an operation may take, ms: a fixed time, and one for each byte it reads (1 GiB/s, far below a page cache). */
+/** What an operation may take, ms: a fixed time, and one for each byte it reads or writes (1 GiB/s, far below a page cache). */
 const ALLOWED_MS = 0.2
 const ALLOWED_MS_PER_BYTE = 1_000 / 2 ** 30
 /**

@@ -13,6 +13,7 @@ import type { Clock, Journal, SessionJournal } from '../../../core/ports.ts'
 import { systemClock } from '../../web/system-clock.ts'
 import { makeFolder } from './durable-file.ts'
 import { errorCode } from '../file-problem.ts'
+import { createQuickDisk, type QuickDisk } from '../files/quick-disk.ts'
 import { createGroupCommit, isDurable, type GroupCommit } from './group-commit.ts'
 import { openJournalFile, readJournalFile, type JournalFile } from './journal-file.ts'
 import { lockSession, type JournalLock } from './journal-lock.ts'
@@ -34,7 +35,12 @@ export interface DiskJournalOptions {
  * again, unless the disk failed while making them durable. `list` takes no lock, and also names sessions whose journal
  * is unreadable.
  */
-export function diskJournal({ folder, clock = systemClock() }: DiskJournalOptions): Journal {
+export function diskJournal(options: DiskJournalOptions): Journal {
+  return diskJournalOn(createQuickDisk(), options)
+}
+
+/** The same on a disk whose quickness a test decides. */
+export function diskJournalOn(disk: QuickDisk, { folder, clock = systemClock() }: DiskJournalOptions): Journal {
   // An empty path would be the current working folder.
   if (typeof folder !== 'string' || folder === '') invalid('diskJournal: folder is empty or no string. Give a path.')
   const root = resolve(folder)
@@ -54,7 +60,7 @@ export function diskJournal({ folder, clock = systemClock() }: DiskJournalOption
       try {
         await keepOwnKey()
         const makeHeader = () => ({ key, begunUs: beginningAt(clock.wallNow()) })
-        const file = await openJournalFile(place, key, makeHeader, claimFolder)
+        const file = await openJournalFile(disk, place, key, makeHeader, claimFolder)
         return openSession(key, place, file, createGroupCommit(file, clock), lock)
       } catch (error) {
         await leave(place, lock)

@@ -23,6 +23,7 @@
 //   session.cancelling   a cancel is not forgotten, and the session not continued
 //   session.cancelled, session.settled    a session that is over is not begun again
 
+import { setImmediate as turnEnds } from 'node:timers/promises'
 import type { UploadError } from '../../../core/errors.ts'
 import type { JournalRecord } from '../../../core/journal/journal.ts'
 import type { Clock } from '../../../core/ports.ts'
@@ -70,6 +71,8 @@ export function createGroupCommit(store: LineStore, clock: Pick<Clock, 'monotoni
 
   async function run(): Promise<void> {
     while (queue.length > 0) {
+      // Whatever else this turn of the event loop brings, such as the answers of other parts, shares the write and the fsync.
+      await turnEnds()
       const group = queue
       queue = []
       try {

@@ -4,13 +4,15 @@
 // The file comes into being whole, by a rename, with its first records. It is 0600 because it contains addresses. A
 // write that fails is cut off again, so that the next one may succeed.
 
+import { writeSync } from 'node:fs'
 import { open, readFile, rm, type FileHandle } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import { UploadError } from '../../../core/errors.ts'
 import type { JournalRecord } from '../../../core/journal/journal.ts'
 import { decodingJournal, encodeLines, KEPT_MARK, type JournalHeader } from '../../../core/journal/journal-lines.ts'
 import { errorCode } from '../file-problem.ts'
+import type { QuickDisk } from '../files/quick-disk.ts'
 import { inSlices } from '../in-slices.ts'
 import { writeFully } from '../positional-io.ts'
 import type { LineStore } from './group-commit.ts'
@@ -51,6 +53,7 @@ export function readJournalFile(folder: string): Promise<readonly JournalRecord[
  * anything is changed. `claimFolder` makes and locks the folder if somebody removes it later.
  */
 export async function openJournalFile(
+  disk: QuickDisk,
   folder: string,
   key: string,
   makeHeader: () => JournalHeader,
@@ -67,6 +70,7 @@ export async function openJournalFile(
     const state: WrittenJournal = {
       path,
       header: header ?? makeHeader(),
+      disk,
       handle: undefined,
       broken: undefined,
       isMarked: true,
@@ -108,7 +112,7 @@ async function add(state: WrittenJournal, handle: FileHandle, texts: readonly st
   const { end, kept } = state
   const bytes = encodeLines(texts, end.lineCount + 1, kept.lineCount)
   try {
-    await writeFully(handle, bytes, end.bytes)
+    await writeLines(state, handle, bytes)
   } catch (error) {
     // Whole lines may be among what was written. The next write cuts again, and makes sure of it.
     state.hasTail = true
@@ -116,6 +120,18 @@ async function add(state: WrittenJournal, handle: FileHandle, texts: readonly st
     throw error
   }
   state.end = { lineCount: end.lineCount + texts.length, bytes: end.bytes + bytes.length }
+}
+
+/**
+ * Lines go into the system's memory, and thousands of small files write theirs one by one: each way to a thread and back would cost
+ * more than the line.
+ */
+async function writeLines({ disk, path, end }: WrittenJournal, handle: FileHandle, bytes: Uint8Array): Promise<void> {
+  if (!disk.mayAskNow(dirname(path))) return writeFully(handle, bytes, end.bytes)
+  disk.askNow(() => {
+    for (let written = 0; written < bytes.length;)
+      written += writeSync(handle.fd, bytes, written, bytes.length - written, end.bytes + written)
+  }, bytes.length)
 }
 
 /** The cut is on the disk before anything follows, or lines of the tail could show up again after new ones. */

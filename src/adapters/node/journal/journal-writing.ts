@@ -23,6 +23,7 @@ import {
   lengthOf,
   type JournalHeader,
 } from '../../../core/journal/journal-lines.ts'
+import type { QuickDisk } from '../files/quick-disk.ts'
 import { inSlices } from '../in-slices.ts'
 import { readFully } from '../positional-io.ts'
 import { syncFolder, writeWhole } from './durable-file.ts'
@@ -41,6 +42,8 @@ export interface LinePlace {
 export interface WrittenJournal {
   readonly path: string
   readonly header: JournalHeader
+  /** Whether lines may be written on the calling thread. */
+  readonly disk: QuickDisk
   /** Undefined until the file exists. */
   handle: FileHandle | undefined
   /** The last line. */

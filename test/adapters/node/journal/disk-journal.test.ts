@@ -17,7 +17,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
-import { diskJournal } from '../../../../src/adapters/node/journal/disk-journal.ts'
+import type { QuickDisk } from '../../../../src/adapters/node/files/quick-disk.ts'
+import { diskJournal, diskJournalOn } from '../../../../src/adapters/node/journal/disk-journal.ts'
 import { folderOfKey } from '../../../../src/adapters/node/journal/session-folder.ts'
 import { foldJournal } from '../../../../src/core/journal/fold-journal.ts'
 import type { JournalRecord } from '../../../../src/core/journal/journal.ts'
@@ -41,15 +42,24 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
 })
 
-journalContract('diskJournal', async () => {
-  const parent = await mkdtemp(join(quickFolder, 'disk-journal-'))
-  const folder = join(parent, 'state')
-  return {
-    journal: diskJournal({ folder }),
-    another: () => diskJournal({ folder }),
-    cleanUp: () => rm(parent, { recursive: true, force: true }),
-  }
-})
+/** Network drives and other platforms. */
+const onThreads: QuickDisk = { mayAskNow: () => false, askNow: (work) => work() }
+const atOnce: QuickDisk = { mayAskNow: () => true, askNow: (work) => work() }
+
+for (const [name, disk] of [
+  ['diskJournal, which writes on threads', onThreads],
+  ['diskJournal, which writes at once', atOnce],
+] as const) {
+  journalContract(name, async () => {
+    const parent = await mkdtemp(join(quickFolder, 'disk-journal-'))
+    const folder = join(parent, 'state')
+    return {
+      journal: diskJournalOn(disk, { folder }),
+      another: () => diskJournalOn(disk, { folder }),
+      cleanUp: () => rm(parent, { recursive: true, force: true }),
+    }
+  })
+}
 
 const confirmed = (fileIndex: number): JournalRecord => ({ type: 'file.confirmed', at: 1, fileIndex })
 const received = (partNumber: number, padding = ''): JournalRecord => ({
@@ -426,30 +436,46 @@ describe('durability', () => {
   })
 
   it.each([
-    ['at once', true],
-    ['by the next one where that failed too', false],
-  ])('holds nothing back after a write that failed: it is cut off, whole lines too, %s', async (_, isCutAtOnce) => {
-    const folder = await temporary()
-    const session = await diskJournal({ folder }).open('k')
-    await session.append([begun(3)])
-    const handles = await fileHandles()
-    const realWrite = handles.write
-    vi.spyOn(handles, 'write').mockImplementationOnce(async function (this: unknown, ...args: unknown[]) {
-      await Reflect.apply(realWrite, this, args)
-      throw failure('ENOSPC')
-    })
-    if (!isCutAtOnce) vi.spyOn(handles, 'truncate').mockRejectedValueOnce(failure('EIO'))
+    ['at once', true, onThreads],
+    ['by the next one where that failed too', false, onThreads],
+    ['at once, when it was written on the calling thread', true, atOnce],
+  ])(
+    'holds nothing back after a write that failed: it is cut off, whole lines too, %s',
+    async (_, isCutAtOnce, disk) => {
+      const folder = await temporary()
+      let isFull = false
+      const filling: QuickDisk = {
+        ...disk,
+        askNow(work) {
+          const done = work()
+          if (!isFull) return done
+          isFull = false
+          throw failure('ENOSPC')
+        },
+      }
+      const session = await diskJournalOn(filling, { folder }).open('k')
+      await session.append([begun(3)])
+      isFull = true
+      const handles = await fileHandles()
+      const realWrite = handles.write
+      if (disk === onThreads)
+        vi.spyOn(handles, 'write').mockImplementationOnce(async function (this: unknown, ...args: unknown[]) {
+          await Reflect.apply(realWrite, this, args)
+          throw failure('ENOSPC')
+        })
+      if (!isCutAtOnce) vi.spyOn(handles, 'truncate').mockRejectedValueOnce(failure('EIO'))
 
-    await expect(session.append([confirmed(0), confirmed(1)])).rejects.toMatchObject({
-      message: `The journal "${pathOf(folder)}" cannot be written: the disk is full. Free some space, then go on.`,
-    })
-    const left = isCutAtOnce ? [begun(3)] : [begun(3), confirmed(0), confirmed(1)]
-    expect(decodeJournal(await readFile(pathOf(folder)), 'f').records).toEqual(left)
-    await session.append([confirmed(2)])
+      await expect(session.append([confirmed(0), confirmed(1)])).rejects.toMatchObject({
+        message: `The journal "${pathOf(folder)}" cannot be written: the disk is full. Free some space, then go on.`,
+      })
+      const left = isCutAtOnce ? [begun(3)] : [begun(3), confirmed(0), confirmed(1)]
+      expect(decodeJournal(await readFile(pathOf(folder)), 'f').records).toEqual(left)
+      await session.append([confirmed(2)])
 
-    expect(decodeJournal(await readFile(pathOf(folder)), 'f').records).toEqual([begun(3), confirmed(2)])
-    await session.close()
-  })
+      expect(decodeJournal(await readFile(pathOf(folder)), 'f').records).toEqual([begun(3), confirmed(2)])
+      await session.close()
+    },
+  )
 })
 
 describe('a folder in the place of the journal', () => {

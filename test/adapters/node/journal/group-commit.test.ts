@@ -74,6 +74,21 @@ describe('a group commit', () => {
     expect(syncs).toHaveLength(2)
   })
 
+  it('lets all that one turn of the event loop brings share one write and one sync', async () => {
+    const { commit, groups, syncs, syncBegun } = scripted()
+    const begun = syncBegun()
+    const one = commit.append(['a'], true)
+    // As the answers of several parts that are read one after another.
+    for (let hops = 0; hops < 20; hops += 1) await Promise.resolve()
+    const another = commit.append(['b'], true)
+    await begun
+
+    expect(groups).toEqual([['a', 'b']])
+    syncs[0]!.resolve()
+    await Promise.all([one, another])
+    expect(syncs).toHaveLength(1)
+  })
+
   it('does not let received parts wait for the disk, but takes them there once a second while they come', async () => {
     const { commit, syncs, time, syncBegun } = scripted()
 
