@@ -54,7 +54,7 @@ export function diskJournal({ folder, clock = systemClock() }: DiskJournalOption
       try {
         await keepOwnKey()
         const makeHeader = () => ({ key, begunUs: beginningAt(clock.wallNow()) })
-        const file = await openJournalFile(place, key, makeHeader, claimFolder)
+        const file = await openJournalFile(place, key, makeHeader, claimFolder, clock)
         return openSession(key, place, file, createGroupCommit(file, clock), lock)
       } catch (error) {
         await leave(place, lock)

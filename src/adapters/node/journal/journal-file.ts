@@ -55,6 +55,7 @@ export async function openJournalFile(
   key: string,
   makeHeader: () => JournalHeader,
   claimFolder: () => Promise<void>,
+  clock: WrittenJournal['clock'],
 ): Promise<JournalFile> {
   const path = journalPath(folder)
   return explained(path, 'opened', async () => {
@@ -75,6 +76,8 @@ export async function openJournalFile(
       hasTail: bytes.length > soundBytes,
       compactAtBytes: compactAtBytes(end),
       claimFolder,
+      clock,
+      lookAtMs: -Infinity,
     }
     if (header !== undefined) state.handle = await openFile(path, isKept)
     if (soundBytes >= COMPACT_AT_OPEN_BYTES) await shorten(state, records)
@@ -132,6 +135,7 @@ function isDirty({ end, kept }: WrittenJournal): boolean {
 async function close(state: WrittenJournal): Promise<void> {
   try {
     if (state.handle === undefined || state.broken !== undefined) return
+    state.lookAtMs = -Infinity
     if (isDirty(state) || (await isRemoved(state))) await sync(state)
     if (!state.isMarked) await add(state, state.handle, [KEPT_MARK])
   } catch {
