@@ -84,12 +84,14 @@ async function hanging({ rig: own, source: given = source, isResumed }: Case): P
   return { ...rig, upload }
 }
 
+const VERBS = [
+  ['pause', 'paused'],
+  ['cancel', 'cancelled'],
+  ['close', 'closed'],
+] as const
+
 describe.each(Object.entries(CASES))('%s that hangs', (_, hangingCase) => {
-  it.each([
-    ['pause', 'paused'],
-    ['cancel', 'cancelled'],
-    ['close', 'closed'],
-  ] as const)('holds up a %s for two minutes at most', async (verb, state) => {
+  it.each(VERBS)('holds up a %s for two minutes at most', async (verb, state) => {
     const { upload, uplink, clock } = await hanging(hangingCase)
     expect(['creating', 'uploading']).toContain(upload.state)
 
