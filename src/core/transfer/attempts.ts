@@ -106,7 +106,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     abortFile(fileIndex, reason) {
       for (const { controller } of runningOf(fileIndex)) controller.abort(reason)
     },
-    idle: (fileIndex) => Promise.allSettled(runningOf(fileIndex).map(({ end }) => end)),
+    idle: (fileIndex) => Promise.allSettled(runningOf(fileIndex).map(async ({ end }) => end)),
     resetStraggler: (nowMs, isTail) => stragglers?.look(running, nowMs, isTail),
     abortAll(reason) {
       for (const { controller } of running) controller.abort(reason)
