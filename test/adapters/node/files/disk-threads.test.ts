@@ -88,7 +88,7 @@ describe('reads of a drive that is gone', () => {
     await Promise.all(reads.slice(held.length).map((read) => expect(read).rejects.toThrow('paused')))
 
     for (const go of held) go()
-    await Promise.all(reads.slice(0, held.length))
+    await Promise.all(reads.slice(0, held.length).map(async (read) => read))
     await reader.close()
   })
 })
