@@ -8,6 +8,7 @@ import { invalid } from './core/errors.ts'
 import { given } from './core/given.ts'
 import { failingAsOurs } from './core/journal/journal-failure.ts'
 import type { LimitRate } from './core/line/timetable.ts'
+import { withinTime } from './core/time/within-time.ts'
 import { fixedTuning } from './core/tuning.ts'
 import {
   requestAnalysis,
@@ -92,6 +93,9 @@ export interface Uplink {
   close(): Promise<void>
 }
 
+/** How long a host's transport may take to close, ms. */
+const CLOSE_WITHIN_MS = 15_000
+
 export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink {
   const { transport, storageTransport = transport, clock, random, tuning = fixedTuning } = ports
   const { verify = 'md5', isHttpAllowed = false, giveUpAfterMs } = options
@@ -151,7 +155,9 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
   const closeAll = async (): Promise<void> => {
     await running.close()
     closing.abort(closedError())
-    await Promise.allSettled([...new Set([transport, storageTransport])].map(async (each) => each.close()))
+    const transports = [...new Set([transport, storageTransport])]
+    const close = () => Promise.allSettled(transports.map(async (each) => each.close()))
+    await withinTime(clock, CLOSE_WITHIN_MS, '', close).catch(() => undefined)
   }
   let closed: Promise<void> | undefined
 

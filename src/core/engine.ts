@@ -82,7 +82,6 @@ function driveSlots(options: Omit<FixedEngineOptions, 'transport' | 'concurrency
   if (!isCounting) invalid('retries must be at least 1, giveUpAfterMs and timeouts at least 0.')
   const queue = new PQueue({ concurrency: tuning.limit() })
   const transfers: Transfer[] = []
-  const settings = { retries, giveUpAfterMs }
 
   /** Starts slots while there are parts for them, and sets the alarm for the earliest part that must wait. */
   const pump = (): void => {
@@ -125,21 +124,21 @@ function driveSlots(options: Omit<FixedEngineOptions, 'transport' | 'concurrency
     },
   })
   const ports: TransferPorts = {
-    transport: tuning.transport,
+    ...tuning,
     clock,
     random: options.random,
+    retries,
+    giveUpAfterMs,
     hasher: options.hasher,
     bodies: options.bodies,
     timeouts: { ...DEFAULT_TIMEOUTS, ...timeouts },
-    pace: tuning.pace,
     wake: pump,
-    watchStragglers: tuning.watchStragglers,
     onBytes: (bytes) => sampling?.addBytes(bytes),
   }
 
   return {
     async run(job, signal) {
-      const transfer = createTransfer(ports, job, settings, signal)
+      const transfer = createTransfer(ports, job, signal)
       transfers.push(transfer)
       if (transfers.length === 1) sampling?.setActive(true)
       pump()

@@ -4,6 +4,7 @@
 import type { SignedAddress } from '../address/address.ts'
 import type { AttemptEnding, TransportError, UploadError } from '../errors.ts'
 import type { Receipt, Unit, Verdict } from '../ports.ts'
+import type { Watchdog } from './watchdog.ts'
 
 export interface Attempt {
   readonly unit: Unit
@@ -22,10 +23,14 @@ export interface Attempt {
   sentBytes: number
   /** The transport has reported progress, even if only that nothing has gone yet. */
   hasTold: boolean
+  /** Watches its waits, from when its source is open. */
+  watchdog: Watchdog | undefined
   /** Why the watchdog ended it, if it did. */
   expiry: TransportError | undefined
   /** It was reset because it crawled while others flew. */
   isCrawled: boolean
+  /** Resolves when it has ended, or was left; undefined until it has begun. */
+  end: Promise<AttemptResult> | undefined
 }
 
 /**
@@ -42,3 +47,15 @@ export type AttemptResult =
   | { readonly kind: 'source' | 'ours'; readonly ending: AttemptEnding; readonly error: UploadError }
   | { readonly kind: 'aborted' | 'crawled'; readonly ending: AttemptEnding }
   | { readonly kind: 'expired' }
+
+/**
+ * Calls an attempt over that was aborted and does not end: a read from a drive that is gone, or a host's transport or hasher, may
+ * never let go of it. What it holds stays with it, because whoever holds it up may still use that.
+ */
+export function leave(attempt: Attempt): AttemptResult {
+  const { expiry: error, isCrawled, watchdog } = attempt
+  attempt.isSending = false
+  watchdog?.stop()
+  const ending = 'doubtful'
+  return error ? { kind: 'missing', ending, error } : { kind: isCrawled ? 'crawled' : 'aborted', ending }
+}

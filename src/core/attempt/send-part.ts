@@ -37,18 +37,17 @@ export interface SendPartPorts extends AttemptPorts {
   isExpired(attempt: Attempt): boolean
   /** An attempt has handed `grownBytes` more to the network; its `sentBytes` is the total. */
   onSent(attempt: Attempt, grownBytes: number): void
-  /** The attempt is over. Nothing of it is under way any more but the closing of its source. */
+  /** The attempt is over: nothing of it is under way any more. */
   onEnded(attempt: Attempt): void
 }
 
 /** Sends one part once. Never rejects for what the world does; a rejection is a mistake of ours. */
 export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<AttemptResult> {
-  const { transport, protocol, readers, bodies } = ports
+  const { transport, protocol, readers, bodies, pace } = ports
   const { unit, lengthBytes, address, controller } = attempt
   const { signal } = controller
   let reader: Reader | undefined
   let lease: WindowLease | undefined
-  let watchdog: Watchdog | undefined
   let body: Content | undefined
   let request: TransportRequest | undefined
   try {
@@ -56,7 +55,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     reader = isPromise(opening) ? await opening : opening
     attempt.isSending = true
     const hasher = attempt.isWhole ? ports.hasher : undefined
-    const isUnread = goesUnread(hasher, ports.pace, reader)
+    const isUnread = goesUnread(hasher, pace, reader)
     if (!isUnread) {
       if (bodies === undefined) invalid('Its bytes must pass through us: give windowBodies().')
       const leasing = bodies.lease(lengthBytes, signal)
@@ -66,8 +65,11 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     signal.throwIfAborted()
     // Asked only now: a source may take minutes to open.
     if (ports.isExpired(attempt)) return { kind: 'expired' }
-    const watch = (watchdog = watchOver(ports, attempt))
-    body = contentOf(ports, attempt, { reader, hasher, windows: lease?.windows, watchdog })
+    const watchdog = (attempt.watchdog = watchOver(ports, attempt))
+    body =
+      lease && bodies
+        ? bodies.content({ unit, reader, hasher, windows: lease.windows, pace, signal, watchdog })
+        : blobContent(unit, reader, hasher, signal)
     const { method, headers } = protocol.request(unit, address.url)
     const making = body.make()
     const made = isPromise(making) ? await making : making
@@ -80,12 +82,12 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
       body: made,
       signal,
       isFreshConnection: attempt.isFreshConnection,
-      onSent: (bytes) => handOver(ports, attempt, watch, bytes),
-      onStarted: () => watch.started(),
+      onSent: (bytes) => handOver(ports, attempt, watchdog, bytes),
+      onStarted: () => watchdog.started(),
     }
-    if (transport.hasQueue === true) watch.hold()
+    if (transport.hasQueue === true) watchdog.hold()
     const reply = await transport.send(request)
-    watch.stop()
+    watchdog.stop()
     const result = judgeReply(protocol, attempt, reply)
     // The slot is kept: a pause that the storage asks for must be known before the next part goes.
     if (result.kind === 'refused') return result
@@ -115,7 +117,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     throw error
   } finally {
     attempt.isSending = false
-    watchdog?.stop()
+    attempt.watchdog?.stop()
     try {
       // A read that was under way when the attempt ended still writes into its window.
       const ended = body?.end?.()
@@ -125,9 +127,9 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     } finally {
       // Even when a host's hash cannot be freed: other sessions of the engine need the windows.
       lease?.release()
-      ports.onEnded(attempt)
       const closed = readers.release(unit.fileIndex)
       if (closed !== undefined && reader !== undefined) await closed
+      ports.onEnded(attempt)
     }
   }
 }
@@ -138,21 +140,6 @@ function watchOver(ports: SendPartPorts, attempt: Attempt): Watchdog {
     attempt.expiry = error
     controller.abort(error)
   })
-}
-
-function contentOf(
-  { bodies, pace }: SendPartPorts,
-  { unit, controller: { signal } }: Attempt,
-  from: {
-    readonly reader: Reader
-    readonly hasher: Hasher | undefined
-    readonly windows: readonly Uint8Array[] | undefined
-    readonly watchdog: Watchdog
-  },
-): Content {
-  const { reader, hasher, windows, watchdog } = from
-  if (windows === undefined || bodies === undefined) return blobContent(unit, reader, hasher, signal)
-  return bodies.content({ unit, reader, hasher, windows, pace, signal, watchdog })
 }
 
 /** Counts what was handed over until the attempt has ended. What a transport reports later is no longer true. */

@@ -94,7 +94,7 @@ export function createAdaptiveConcurrency(
     if (isUp) isSaturated = isFull
     nextDirection = isKept === isUp && !isFull ? 'up' : 'down'
     // What young connections carried is not usual. What a limit brought before, it should bring again.
-    usual.afterTrial(isKept ? undefined : fromRate, hasGained && isUp ? Math.max(usual.best(), rate) : rate)
+    usual.afterTrial(rate, isKept ? undefined : fromRate, hasGained)
     // The next step is as large as what this one brought, so that it does not pass the end of the line by much.
     if (isUp && !hasPaid) growth = Math.min(growth, Math.max(LATE_GROWTH, rate / fromRate))
     if (isKept) rest.renew()

@@ -14,7 +14,7 @@ export interface Trial {
 export interface TrialVerdict {
   /** The limit of the trial is kept. */
   readonly isKept: boolean
-  /** The trial brought what it had to bring. */
+  /** It was a trial upwards, and brought what that had to bring. */
   readonly hasGained: boolean
   /** A step upwards that brought less than half of its share has met the end of the line: the next one would overshoot. */
   readonly isFull: boolean
@@ -48,8 +48,7 @@ export function judgeTrial(
   const step = limit / fromLimit
   const gain = rate / fromRate
   if (step < 1) {
-    const hasGained = gain >= KEPT && !line.hasRoom
-    return { isKept: hasGained, hasGained, isFull: false, hasPaid: false }
+    return { isKept: gain >= KEPT && !line.hasRoom, hasGained: false, isFull: false, hasPaid: false }
   }
   const hasGained = gain >= (line.hasRoom ? WORTH_IF_EMPTY : step ** WORTH)
   const isLenient = step > LARGE_STEP && isAlone && (line.leastRoundTripMs ?? 0) >= LENIENT_FROM_MS

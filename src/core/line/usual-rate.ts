@@ -7,8 +7,10 @@ export interface UsualRate {
   follow(rate: number): void
   /** The line has changed: this rate is usual now. `isBestKept`: the best rate is still to be reached again. */
   renew(rate: number, isBestKept: boolean): void
-  /** A trial has ended. `usual`: what the limit is known to bring, or undefined. `best`: see `compare`. */
-  afterTrial(usual: number | undefined, best: number): void
+  /**
+   * A trial has ended with this rate. `usual`: what the limit is known to bring, or undefined. `isBestKept`: as in `renew`.
+   */
+  afterTrial(rate: number, usual: number | undefined, isBestKept: boolean): void
   /** The best rate since a trial last brought nothing. */
   best(): number
 }
@@ -43,9 +45,9 @@ export function createUsualRate(): UsualRate {
       usual = rate
       if (!isBestKept) best = rate
     },
-    afterTrial(nextUsual, nextBest) {
+    afterTrial(rate, nextUsual, isBestKept) {
       usual = nextUsual
-      best = nextBest
+      best = isBestKept ? Math.max(best, rate) : rate
     },
     best: () => best,
   }

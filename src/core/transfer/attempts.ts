@@ -2,11 +2,12 @@
 // its own attempts, and a session that stops aborts them all.
 
 import { readAddress, type SignedAddress } from '../address/address.ts'
-import type { Attempt, AttemptResult } from '../attempt/attempt.ts'
+import { leave, type Attempt, type AttemptResult } from '../attempt/attempt.ts'
 import { createReaderCache, openPlanned } from '../attempt/reader-cache.ts'
 import { sendPart, type AttemptPorts, type SendPartPorts } from '../attempt/send-part.ts'
 import { known } from '../errors.ts'
 import { fileAt, partAt, type LedgerFile } from '../journal/ledger.ts'
+import { unlessLate } from '../time/unless-late.ts'
 import type { Tuning } from '../tuning.ts'
 import type { Protocol, Unit } from '../ports.ts'
 import type { Turn } from './schedule.ts'
@@ -28,11 +29,14 @@ export interface AttemptStart {
 
 export interface Attempts {
   count(): number
-  /** Sends a unit once. Rejects only for a mistake of ours. `onAnswered`: see Attempt. */
+  /**
+   * Sends a unit once. Rejects only for a mistake of ours. An attempt that does not end within 15 s of its abort is left.
+   * `onAnswered`: see Attempt.
+   */
   send(start: AttemptStart, onAnswered?: () => void): Promise<AttemptResult>
   abortFile(fileIndex: number, reason: unknown): void
-  /** Resolves when no attempt of the file is running any more. */
-  idle(fileIndex: number): Promise<void>
+  /** Resolves when the attempts of the file that are running have ended. */
+  idle(fileIndex: number): Promise<unknown>
   abortAll(reason: unknown): void
   /**
    * Called about once a second, for the end of a session. Resets an attempt that crawls while others flew, unless its whole
@@ -41,8 +45,7 @@ export interface Attempts {
   resetStraggler(nowMs: number, isTail: boolean): void
 }
 
-export interface AttemptsOptions {
-  readonly ports: AttemptPorts
+export interface AttemptsOptions extends AttemptPorts {
   readonly job: TransferJob
   readonly addresses: Pick<SendPartPorts, 'isExpired'> & Pick<Protocol, 'judge'>
   /** Called with the number of bytes that were newly handed to the network. */
@@ -51,14 +54,15 @@ export interface AttemptsOptions {
   readonly watchStragglers?: Tuning['watchStragglers'] | undefined
 }
 
+/** How long an attempt may take to end once it was aborted, ms. */
+const LEFT_AFTER_MS = 15_000
+
 export function createAttempts(options: AttemptsOptions): Attempts {
-  const { ports, job, addresses, onBytes, watchStragglers } = options
-  const { transport } = ports
+  const { transport, clock, job, addresses, onBytes, watchStragglers } = options
   const running = new Set<Attempt>()
   const stragglers = transport.isResetByAbort === true ? watchStragglers?.() : undefined
-  /** Called when the next attempt ends. */
-  const waiters: (() => void)[] = []
   const sending: SendPartPorts = {
+    ...options,
     protocol: { request: (unit, address) => job.protocol.request(unit, address), judge: addresses.judge },
     readers: createReaderCache((fileIndex) => openPlanned(job.source(fileIndex), fileAt(job.ledger, fileIndex).plan)),
     isExpired: addresses.isExpired,
@@ -66,18 +70,13 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       onBytes(grownBytes)
       job.report({ type: 'sent', unit, sentBytes })
     },
-    onEnded(attempt) {
-      running.delete(attempt)
-      transport.controllers?.giveBack(attempt.controller)
-      for (const waiter of waiters.splice(0)) waiter()
-    },
-    ...ports,
+    onEnded: ({ controller }) => transport.controllers?.giveBack(controller),
   }
   const runningOf = (fileIndex: number): Attempt[] => [...running].filter(({ unit }) => unit.fileIndex === fileIndex)
 
   return {
     count: () => running.size,
-    send({ turn: { unit, isFreshConnection }, file, address }, onAnswered) {
+    async send({ turn: { unit, isFreshConnection }, file, address }, onAnswered) {
       const attempt: Attempt = {
         unit,
         lengthBytes: unit.end - unit.start,
@@ -89,18 +88,25 @@ export function createAttempts(options: AttemptsOptions): Attempts {
         isSending: false,
         sentBytes: 0,
         hasTold: false,
+        watchdog: undefined,
         expiry: undefined,
         isCrawled: false,
+        end: undefined,
       }
+      // Before it begins: what its source does may stop the session.
       running.add(attempt)
-      return sendPart(sending, attempt)
+      const { signal } = attempt.controller
+      attempt.end = unlessLate(clock, LEFT_AFTER_MS, signal, sendPart(sending, attempt), () => leave(attempt))
+      try {
+        return await attempt.end
+      } finally {
+        running.delete(attempt)
+      }
     },
     abortFile(fileIndex, reason) {
       for (const { controller } of runningOf(fileIndex)) controller.abort(reason)
     },
-    async idle(fileIndex) {
-      while (runningOf(fileIndex).length > 0) await new Promise<void>((resolve) => waiters.push(resolve))
-    },
+    idle: (fileIndex) => Promise.allSettled(runningOf(fileIndex).map(async ({ end }) => end)),
     resetStraggler: (nowMs, isTail) => stragglers?.look(running, nowMs, isTail),
     abortAll(reason) {
       for (const { controller } of running) controller.abort(reason)

@@ -17,15 +17,13 @@ export interface CircuitOptions {
 export type CircuitState =
   | { readonly kind: 'closed' }
   | {
-      readonly kind: 'open'
+      readonly kind: 'open' | 'probing' | 'givenUp'
       readonly sinceMs: number
-      /** When the next probe may start. */
+      /** When the next probe may start, or might have started. */
       readonly untilMs: number
       /** A probe that fails at or after this time is the last. */
       readonly giveUpAtMs: number
     }
-  | { readonly kind: 'probing'; readonly sinceMs: number; readonly giveUpAtMs: number }
-  | { readonly kind: 'givenUp'; readonly sinceMs: number }
 
 export interface Circuit {
   /** A request got no answer. */
@@ -133,11 +131,8 @@ export function createCircuit(options: CircuitOptions): Circuit {
     state(nowMs) {
       const current = look(nowMs)
       if (current === undefined) return { kind: 'closed' }
-      const { sinceMs, untilMs, giveUpAtMs } = current
-      if (isGivenUp) return { kind: 'givenUp', sinceMs }
-      return current.isProbing
-        ? { kind: 'probing', sinceMs, giveUpAtMs }
-        : { kind: 'open', sinceMs, untilMs, giveUpAtMs }
+      const { sinceMs, untilMs, giveUpAtMs, isProbing } = current
+      return { kind: isGivenUp ? 'givenUp' : isProbing ? 'probing' : 'open', sinceMs, untilMs, giveUpAtMs }
     },
   }
 }

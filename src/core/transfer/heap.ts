@@ -1,6 +1,8 @@
 // A priority queue of items whose order changes. Adding and taking cost O(log n). An item whose keys changed is added once
 // more; its older entry is passed over when it comes first, because its stamp is no longer the newest.
 
+import { known } from '../errors.ts'
+
 export interface Heap<T> {
   /** Adds an item by its current keys. */
   add(item: T): void
@@ -18,45 +20,44 @@ interface Entry<T> {
 export function createHeap<T>(keysOf: (item: T) => readonly number[], stampOf: (item: T) => number): Heap<T> {
   const entries: Entry<T>[] = []
 
-  /** Compares without iterators: ten thousand files pass through here, several times each. */
-  const isBefore = ({ keys }: Entry<T>, { keys: others }: Entry<T>): boolean => {
+  /**
+   * Whether the entry at one place comes before that at another; false where there is none. Compares without iterators: ten
+   * thousand files pass through here, several times each.
+   */
+  const isBefore = (one: number, other: number): boolean => {
+    const keys = entries[one]?.keys
+    const others = entries[other]?.keys
+    if (keys === undefined || others === undefined) return false
     for (let at = 0; at < keys.length; at += 1) {
       const key = keys[at] ?? 0
-      const other = others[at] ?? 0
-      if (key !== other) return key < other
+      const otherKey = others[at] ?? 0
+      if (key !== otherKey) return key < otherKey
     }
     return false
   }
-  const rise = (from: number): void => {
-    for (let at = from; at > 0;) {
-      const above = (at - 1) >> 1
-      const low = entries[at]
-      const high = entries[above]
-      if (low === undefined || high === undefined || !isBefore(low, high)) return
-      entries[at] = high
-      entries[above] = low
-      at = above
-    }
+  const swap = (one: number, other: number): void => {
+    const entry = known(entries[one])
+    entries[one] = known(entries[other])
+    entries[other] = entry
   }
-  const sink = (): void => {
-    for (let at = 0; ;) {
-      const left = 2 * at + 1
-      const one = entries[left]
-      const two = entries[left + 1]
-      const least = one !== undefined && two !== undefined && isBefore(two, one) ? left + 1 : left
-      const high = entries[at]
-      const low = entries[least]
-      if (high === undefined || low === undefined || !isBefore(low, high)) return
-      entries[at] = low
-      entries[least] = high
-      at = least
-    }
+  const rise = (at: number): void => {
+    const above = (at - 1) >> 1
+    if (!isBefore(at, above)) return
+    swap(at, above)
+    rise(above)
+  }
+  const sink = (at: number): void => {
+    const left = 2 * at + 1
+    const least = isBefore(left + 1, left) ? left + 1 : left
+    if (!isBefore(least, at)) return
+    swap(at, least)
+    sink(least)
   }
   const dropFirst = (): void => {
     const last = entries.pop()
     if (last === undefined || entries.length === 0) return
     entries[0] = last
-    sink()
+    sink(0)
   }
 
   return {

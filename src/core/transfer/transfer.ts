@@ -19,15 +19,12 @@ import { createSchedule, type Turn } from './schedule.ts'
 import { createSessionAddresses } from './session-addresses.ts'
 import type { TransferJob } from './transfer-job.ts'
 
-export interface TransferSettings {
-  /** The maximum number of tries of a part, the first included. An attempt that never reached the host uses none up. */
-  readonly retries: number
-  readonly giveUpAfterMs: number
-}
-
 /** What all transfers of an engine share. */
 export interface TransferPorts extends AttemptPorts, Pick<AttemptsOptions, 'onBytes' | 'watchStragglers'> {
   readonly random: Random
+  /** The maximum number of tries of a part, the first included. An attempt that never reached the host uses none up. */
+  readonly retries: number
+  readonly giveUpAfterMs: number
   /** Called when something changed: there may be work for a slot. */
   readonly wake: () => void
 }
@@ -72,22 +69,15 @@ export interface Transfer {
  */
 const LOOKAHEAD = 8
 
-export function createTransfer(
-  ports: TransferPorts,
-  job: TransferJob,
-  settings: TransferSettings,
-  signal: AbortSignal,
-): Transfer {
-  const { clock, random, onBytes, watchStragglers } = ports
+export function createTransfer(ports: TransferPorts, job: TransferJob, signal: AbortSignal): Transfer {
+  const { clock } = ports
   const schedule = createSchedule({ order: job.protocol.traits.order })
   const addresses = createSessionAddresses(clock, job.ledger, job.protocol, () => host.isInReach(clock.monotonicNow()))
-  const attempts = createAttempts({ ports, job, addresses, onBytes, watchStragglers })
+  const attempts = createAttempts({ ...ports, job, addresses })
   const life = createLifetime(signal, () => outcomeOf(job), ports.wake)
   onAbort(life.signal, () => attempts.abortAll(life.signal.reason))
   const host = createHostWatch({
-    clock,
-    random,
-    giveUpAfterMs: settings.giveUpAfterMs,
+    ...ports,
     inFlight: attempts.count,
     report: (event) => job.report(event),
     onGiveUp(error, isThere) {
@@ -116,14 +106,12 @@ export function createTransfer(
   const { deadlineOf, lifeOf } = addresses
   const finisher = createFinisher({ job, schedule, track: life.track, failFile, deadlineOf, signal: life.signal })
   const attemptEnd = createAttemptEnd({
+    ...ports,
     job,
     schedule,
     host,
-    clock,
-    random,
     failFile,
     lifeOf,
-    retries: settings.retries,
     signal: life.signal,
     onComplete: (file) => finisher.add(file),
     onMoved: createMovedFiles({ job, schedule, attempts, deadlineOf }),

@@ -85,6 +85,19 @@ describe('the watch over an attempt', () => {
     expect(errors[0]!.message).toBe('Part 3 got no answer for 60 s.')
   })
 
+  it('waits for the answer eleven times as long as usual at most, however slow the body was', async () => {
+    const { clock, watchdog, errors } = watch()
+    watchdog.hold()
+    await clock.advance(7_200_000)
+    watchdog.handedOver(1_000_000)
+
+    await clock.advance(659_999)
+    expect(errors).toEqual([])
+    await clock.advance(1)
+
+    expect(about(errors)).toEqual([['ERR_UPLOAD_TIMEOUT', 'answer', 'doubtful']])
+  })
+
   it('lets nothing move the wait for the answer once the body is gone', async () => {
     const { clock, watchdog, errors } = watch()
     watchdog.handedOver(0)

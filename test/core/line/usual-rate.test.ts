@@ -34,4 +34,16 @@ describe('the usual rate', () => {
     usual.renew(50, false)
     expect(usual.compare(50, true)).toBe('usual')
   })
+
+  it('keeps the best over a trial that gained, and forgets it after one that brought nothing', () => {
+    for (const [rate, isBestKept, best, later] of [
+      [90, true, 100, 'fallen'],
+      [110, true, 110, 'fallen'],
+      [90, false, 90, 'usual'],
+    ] as const) {
+      const usual = known(100)
+      usual.afterTrial(rate, 90, isBestKept)
+      expect([usual.best(), usual.compare(90, true)]).toEqual([best, later])
+    }
+  })
 })

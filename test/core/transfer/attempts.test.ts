@@ -9,7 +9,7 @@ import { createStragglerResets } from '../../../src/core/line/straggler-resets.t
 import { addressOf, createAttempts, type AttemptStart } from '../../../src/core/transfer/attempts.ts'
 import { fixedTuning } from '../../../src/core/tuning.ts'
 import type { LedgerFile } from '../../../src/core/journal/ledger.ts'
-import type { Transport, TransportRequest, Unit } from '../../../src/core/ports.ts'
+import type { Source, Transport, TransportRequest, Unit } from '../../../src/core/ports.ts'
 import type { TransferEvent } from '../../../src/core/transfer/transfer-job.ts'
 import { passTurns } from '../../helpers/pass-turns.ts'
 import { createSessionAddresses } from '../../../src/core/transfer/session-addresses.ts'
@@ -80,11 +80,9 @@ describe('an attempt whose hash cannot be freed', () => {
       throw new TypeError('freed twice')
     }
     const attempts = createAttempts({
-      ports: {
-        ...{ transport: world.store, clock: world.clock, timeouts: DEFAULT_TIMEOUTS, bodies },
-        hasher: { start: () => ({ update: () => undefined, digest: () => Promise.resolve('00'), dispose }) },
-        pace: fixedTuning({ transport: world.store, clock: world.clock, concurrency: 2 }).pace,
-      },
+      ...{ transport: world.store, clock: world.clock, timeouts: DEFAULT_TIMEOUTS, bodies },
+      hasher: { start: () => ({ update: () => undefined, digest: () => Promise.resolve('00'), dispose }) },
+      pace: fixedTuning({ transport: world.store, clock: world.clock, concurrency: 2 }).pace,
       ...{ job, addresses: { judge: job.protocol.judge, isExpired: () => false } },
       onBytes: () => undefined,
     })
@@ -143,6 +141,23 @@ describe('a session that is stopped by a listener of its events, or right after 
   })
 })
 
+describe('a session that is stopped as one of its sources opens', () => {
+  it('sends nothing of that source', async () => {
+    const world = createWorld()
+    const stop = new AbortController()
+    const [source] = world.sources([1_000])
+    const open: Source['open'] = (expected) => {
+      stop.abort(new Error('cancelled'))
+      return source!.open(expected)
+    }
+
+    const run = world.engine.run(world.job({ sources: [{ ...source!, open }] }), stop.signal)
+
+    await expect(world.until(run)).rejects.toThrow('cancelled')
+    expect(world.store.requests).toEqual([])
+  })
+})
+
 describe('an attempt that was reset because it crawled', () => {
   it('is not looked at again while its end is awaited: it was named twice, and its part never spared', async () => {
     const world = createWorld()
@@ -162,10 +177,8 @@ describe('an attempt that was reset because it crawled', () => {
       }))
     const job = world.job({ sources: world.sources([2_000], { isBlob: true }), partSizeBytes: 1_000 })
     const attempts = createAttempts({
-      ports: {
-        ...{ transport, clock: world.clock, timeouts: DEFAULT_TIMEOUTS, bodies: undefined, hasher: undefined },
-        pace: fixedTuning({ transport, clock: world.clock, concurrency: 2 }).pace,
-      },
+      ...{ transport, clock: world.clock, timeouts: DEFAULT_TIMEOUTS, bodies: undefined, hasher: undefined },
+      pace: fixedTuning({ transport, clock: world.clock, concurrency: 2 }).pace,
       ...{ job, watchStragglers, addresses: { judge: job.protocol.judge, isExpired: () => false } },
       onBytes: () => undefined,
     })
@@ -221,10 +234,8 @@ function heldAttempts(isResetByAbort: boolean, isDead = false) {
   const job = { ...made, report }
   const addresses = createSessionAddresses(world.clock, made.ledger, made.protocol, () => true)
   const attempts = createAttempts({
-    ports: {
-      ...{ transport, clock: world.clock, timeouts: DEFAULT_TIMEOUTS, bodies: undefined, hasher: undefined },
-      pace: fixedTuning({ transport, clock: world.clock, concurrency: 2 }).pace,
-    },
+    ...{ transport, clock: world.clock, timeouts: DEFAULT_TIMEOUTS, bodies: undefined, hasher: undefined },
+    pace: fixedTuning({ transport, clock: world.clock, concurrency: 2 }).pace,
     ...{
       job,
       watchStragglers,

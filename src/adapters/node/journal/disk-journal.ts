@@ -60,7 +60,7 @@ export function diskJournalOn(disk: QuickDisk, { folder, clock = systemClock() }
       try {
         await keepOwnKey()
         const makeHeader = () => ({ key, begunUs: beginningAt(clock.wallNow()) })
-        const file = await openJournalFile(disk, place, key, makeHeader, claimFolder)
+        const file = await openJournalFile({ disk, clock, claimFolder }, place, key, makeHeader)
         return openSession(key, place, file, createGroupCommit(file, clock), lock)
       } catch (error) {
         await leave(place, lock)

@@ -12,7 +12,6 @@ import { UploadError } from '../../../core/errors.ts'
 import type { JournalRecord } from '../../../core/journal/journal.ts'
 import { decodingJournal, encodeLines, KEPT_MARK, type JournalHeader } from '../../../core/journal/journal-lines.ts'
 import { errorCode } from '../file-problem.ts'
-import type { QuickDisk } from '../files/quick-disk.ts'
 import { inSlices } from '../in-slices.ts'
 import { writeFully } from '../positional-io.ts'
 import type { LineStore } from './group-commit.ts'
@@ -50,14 +49,13 @@ export function readJournalFile(folder: string): Promise<readonly JournalRecord[
 /**
  * Opens the journal in `folder`. If there is none, it is made with its first records, under the header that
  * `makeHeader` returns. Damage, another version, or the header of another key reject with ERR_UPLOAD_JOURNAL before
- * anything is changed. `claimFolder` makes and locks the folder if somebody removes it later.
+ * anything is changed.
  */
 export async function openJournalFile(
-  disk: QuickDisk,
+  ports: Pick<WrittenJournal, 'disk' | 'clock' | 'claimFolder'>,
   folder: string,
   key: string,
   makeHeader: () => JournalHeader,
-  claimFolder: () => Promise<void>,
 ): Promise<JournalFile> {
   const path = journalPath(folder)
   return explained(path, 'opened', async () => {
@@ -68,9 +66,9 @@ export async function openJournalFile(
     await rm(asideOf(path), { force: true })
     const end = { lineCount, bytes: soundBytes }
     const state: WrittenJournal = {
+      ...ports,
       path,
       header: header ?? makeHeader(),
-      disk,
       handle: undefined,
       broken: undefined,
       isMarked: true,
@@ -78,7 +76,7 @@ export async function openJournalFile(
       kept: end,
       hasTail: bytes.length > soundBytes,
       compactAtBytes: compactAtBytes(end),
-      claimFolder,
+      lookAtMs: -Infinity,
     }
     if (header !== undefined) state.handle = await openFile(path, isKept)
     if (soundBytes >= COMPACT_AT_OPEN_BYTES) await shorten(state, records)
@@ -148,6 +146,7 @@ function isDirty({ end, kept }: WrittenJournal): boolean {
 async function close(state: WrittenJournal): Promise<void> {
   try {
     if (state.handle === undefined || state.broken !== undefined) return
+    state.lookAtMs = -Infinity
     if (isDirty(state) || (await isRemoved(state))) await sync(state)
     if (!state.isMarked) await add(state, state.handle, [KEPT_MARK])
   } catch {

@@ -8,7 +8,8 @@
 // of a night of thousands of small files, that would cost more memory than the upload itself.
 //
 // A file that somebody removes while it is open, such as a program that cleans up, is put back: what is written to it after that
-// would be kept for nobody, and an upload that is interrupted could not be resumed.
+// would be kept for nobody, and an upload that is interrupted could not be resumed. Whether it is still there is looked at when it
+// is brought to the disk, once a second at most, since thousands of small files bring it there as often, and when it is closed.
 
 import { open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -16,6 +17,7 @@ import { dirname } from 'node:path'
 import { compactTexts } from '../../../core/journal/compact-in-steps.ts'
 import { isUploadError, type UploadError } from '../../../core/errors.ts'
 import type { JournalRecord } from '../../../core/journal/journal.ts'
+import type { Clock } from '../../../core/ports.ts'
 import {
   decodingJournal,
   encodeHeader,
@@ -31,6 +33,7 @@ import { journalProblem } from './journal-problem.ts'
 
 export const COMPACT_AT_OPEN_BYTES = 64 * 1024
 const COMPACT_LATER_BYTES = 8 * 1024 ** 2
+const LOOK_EVERY_MS = 1_000
 
 /** A line of the file: its number, and where it ends. */
 export interface LinePlace {
@@ -56,6 +59,9 @@ export interface WrittenJournal {
   /** Nothing was written since the last line said that all before it is kept. */
   isMarked: boolean
   broken: UploadError | undefined
+  readonly clock: Pick<Clock, 'monotonicNow'>
+  /** From when on `sync` looks again whether the file is still there, monotonic ms. */
+  lookAtMs: number
   /** Makes the folder of the file, and locks it, if it is gone. */
   readonly claimFolder: () => Promise<void>
 }
@@ -63,7 +69,10 @@ export interface WrittenJournal {
 /** Brings everything that was written to the disk. Rejects with ERR_UPLOAD_JOURNAL, after which the file is broken. */
 export async function sync(state: WrittenJournal): Promise<void> {
   try {
-    const [isGone] = await Promise.all([isRemoved(state), state.handle?.datasync()])
+    const nowMs = state.clock.monotonicNow()
+    const isDue = nowMs >= state.lookAtMs
+    if (isDue) state.lookAtMs = nowMs + LOOK_EVERY_MS
+    const [isGone] = await Promise.all([isDue && isRemoved(state), state.handle?.datasync()])
     if (isGone) await putBack(state)
     state.kept = state.end
   } catch (error) {

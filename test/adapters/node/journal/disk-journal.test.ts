@@ -15,7 +15,7 @@ import {
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import type { QuickDisk } from '../../../../src/adapters/node/files/quick-disk.ts'
 import { diskJournal, diskJournalOn } from '../../../../src/adapters/node/journal/disk-journal.ts'
@@ -506,6 +506,11 @@ describe('a folder in the place of the journal', () => {
 })
 
 describe('a journal that somebody removes while it is open', () => {
+  /** Time of which the test says how it passes. */
+  const handClock = () => ({ nowMs: 5_000, wallNow: () => 0, monotonicNow: () => clock.nowMs })
+  let clock: ReturnType<typeof handClock>
+  beforeEach(() => void (clock = handClock()))
+
   const long = `video-${'x'.repeat(200)}`
 
   const removals: readonly (readonly [string, string, (folder: string) => string])[] = [
@@ -516,23 +521,24 @@ describe('a journal that somebody removes while it is open', () => {
   ]
   it.each(removals)('is put back whole by the next record that waits for the disk: %s', async (_, key, removed) => {
     const folder = await temporary()
-    const journal = diskJournal({ folder })
+    const journal = diskJournal({ folder, clock })
     const session = await journal.open(key)
     await session.append([begun(3)])
-    await session.append([received(1)])
+    await session.append([received(1), confirmed(1)])
 
+    clock.nowMs += 1_000
     await rm(removed(folder), { recursive: true })
     await session.append([received(2)])
     await session.append([confirmed(0)])
 
     expect(await journal.list()).toEqual([key])
-    expect(await journal.read(key)).toEqual([begun(3), received(1), received(2), confirmed(0)])
+    expect(await journal.read(key)).toEqual([begun(3), received(1), confirmed(1), received(2), confirmed(0)])
     await expect(diskJournal({ folder }).open(key)).rejects.toMatchObject({
       message: expect.stringContaining('it is open in this process already') as string,
     })
     await session.append([received(3)])
     await session.close()
-    expect(await read(journal, key)).toHaveLength(5)
+    expect(await read(journal, key)).toHaveLength(6)
     expect(await readdir(dirname(pathOf(folder, key)))).toEqual(key === long ? ['journal', 'key'] : ['journal'])
   })
 
@@ -555,7 +561,7 @@ describe('a journal that somebody removes while it is open', () => {
 
   it('is for its owner alone where it is put back, and its name is looked at where a file system counts no links', async () => {
     const folder = await temporary()
-    const session = await diskJournal({ folder }).open('k')
+    const session = await diskJournal({ folder, clock }).open('k')
     await session.append([begun(1)])
     const { ino } = await stat(pathOf(folder))
     const handles = await fileHandles()
@@ -567,11 +573,27 @@ describe('a journal that somebody removes while it is open', () => {
     await session.append([confirmed(0)])
     expect((await stat(pathOf(folder))).ino).toBe(ino)
     await rm(dirname(folder), { recursive: true })
+    clock.nowMs += 1_000
     await session.append([confirmed(0)])
 
     for (const path of [folder, dirname(pathOf(folder))]) expect((await stat(path)).mode & 0o777).toBe(0o700)
     expect((await stat(pathOf(folder))).mode & 0o777).toBe(0o600)
     await session.close()
+  })
+
+  it('is looked for once a second, and once more when it is closed', async () => {
+    const session = await diskJournal({ folder: await temporary(), clock }).open('k')
+    await session.append([begun(1)])
+    const looks = vi.spyOn(await fileHandles(), 'stat')
+    const after: number[] = []
+    for (const passedMs of [0, 0, 999, 1, 500]) {
+      clock.nowMs += passedMs
+      await session.append([confirmed(0)])
+      after.push(looks.mock.calls.length)
+    }
+    await session.close()
+
+    expect([after, looks.mock.calls.length]).toEqual([[1, 1, 1, 2, 2], 3])
   })
 
   it('takes nothing more where it cannot be put back: that is told, and what was refused is not found', async () => {
