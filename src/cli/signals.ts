@@ -5,6 +5,8 @@ import { basename } from 'node:path'
 import { isatty } from 'node:tty'
 import { SIGNAL_EXIT, type StopSignal } from './exit-codes.ts'
 
+const SIGNALS = Object.keys(SIGNAL_EXIT) as StopSignal[]
+
 export interface Interruption {
   /** Aborts at the first signal. */
   readonly signal: AbortSignal
@@ -15,8 +17,10 @@ export interface Interruption {
   /** Registers what runs before the process ends at once, such as showing the terminal's cursor again. The newest runs first. */
   atOnce(cleanUp: () => void): void
   /**
-   * Ends the process. After SIGHUP on a terminal, the process ends by that signal itself, which a shell sees as the same exit code:
-   * in a normal exit, Node (20 to 24) resets the terminal, and aborts with a core dump if that was closed.
+   * Ends the process. With the exit code of a signal it ends by that signal itself, which a shell sees as the same code, where a
+   * normal exit is of no use: after SIGHUP on a terminal, because Node (20 to 24) resets the terminal and aborts with a core dump if
+   * that was closed; and while a thread waits for a disk or a name server, because Node waits for the thread, and a drive that is gone
+   * may never answer.
    */
   end(exitCode: number): void
 }
@@ -31,13 +35,14 @@ export function listenForSignals(): Interruption {
   let tell: (signal: StopSignal) => void = () => undefined
   const happened = new Promise<StopSignal>((resolve) => (tell = resolve))
   const end = (exitCode: number): void => {
-    if (!hasTerminal || exitCode !== SIGNAL_EXIT.SIGHUP) process.exit(exitCode)
-    process.removeAllListeners('SIGHUP')
-    process.kill(process.pid, 'SIGHUP')
+    const name = SIGNALS.find((each) => SIGNAL_EXIT[each] === exitCode)
+    if (name === undefined || !(hasThreadAway() || (name === 'SIGHUP' && hasTerminal))) process.exit(exitCode)
+    process.removeAllListeners(name)
+    process.kill(process.pid, name)
   }
   // Node undoes at its start what nohup has set. The only trace of nohup is `_`, in which bash and zsh put the command called.
   const isHangUpIgnored = basename(process.env['_'] ?? '') === 'nohup'
-  for (const name of Object.keys(SIGNAL_EXIT) as StopSignal[]) {
+  for (const name of SIGNALS) {
     process.on(name, () => {
       if (name === 'SIGHUP' && isHangUpIgnored) return
       // A closed terminal is signalled twice: by the system and by the shell.
@@ -61,4 +66,11 @@ export function listenForSignals(): Interruption {
     atOnce: (cleanUp) => void cleanUps.push(cleanUp),
     end,
   }
+}
+
+/** Whether one of Node's threads waits for the system. On Windows a process cannot end by a signal. */
+function hasThreadAway(): boolean {
+  return (
+    process.platform !== 'win32' && process.getActiveResourcesInfo().some((name) => /^(FSReq|GetAddrInfo)/.test(name))
+  )
 }

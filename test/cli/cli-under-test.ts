@@ -8,6 +8,8 @@ import { join, resolve } from 'node:path'
 
 import { inject } from 'vitest'
 
+import { SIGNAL_EXIT } from '../../src/cli/exit-codes.ts'
+
 /** What a video and a capture upload must be told. */
 export const VIDEO = ['--movement-type', '1', '--player', 'p-17', '--date', '2026-11-20', '--session-type', '2']
 export const CAPTURE = ['--org', 'o', '--mocap-type', '2', '--session-type', '1', '--date', '2026-11-20']
@@ -16,6 +18,7 @@ export const CAPTURE = ['--org', 'o', '--mocap-type', '2', '--session-type', '1'
 export type JsonLine = Readonly<Record<string, unknown>> & { readonly event: string; readonly at: string }
 
 export interface CliEnd {
+  /** As a shell sees it: a process may end with 130, or by SIGINT. Null for other signals. */
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
@@ -64,7 +67,7 @@ export async function installCli(): Promise<CliUnderTest> {
     })
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
     const ended = new Promise<CliEnd>((settle) => {
-      child.once('close', (code) => settle({ code, stdout, stderr }))
+      child.once('close', (code, signal) => settle({ code: code ?? asShell(signal), stdout, stderr }))
     })
     return {
       process: child,
@@ -88,6 +91,11 @@ export async function installCli(): Promise<CliUnderTest> {
     run: (args, env) => start(args, env).ended,
     remove: () => rm(folder, { recursive: true, force: true }),
   }
+}
+
+function asShell(signal: NodeJS.Signals | null): number | null {
+  const codes: Partial<Record<string, number>> = SIGNAL_EXIT
+  return codes[signal ?? ''] ?? null
 }
 
 /** The lines of `--json`; throws when a line is anything else. */

@@ -27,6 +27,11 @@ const SILENT_DRIVE = `--import=data:text/javascript,${encodeURIComponent(`
     return new Promise(() => setInterval(() => undefined, 1000))
   }
   syncBuiltinESMExports()`)}`
+/** A process of which a thread waits for a drive that never answers: here a pipe into which nobody writes. */
+const waitingFor = (pipe: string) =>
+  `--import=data:text/javascript,${encodeURIComponent(`
+    import { open } from 'node:fs'
+    open(${JSON.stringify(pipe)}, 'r', () => undefined)`)}`
 /** A process that gives what it stops ten minutes instead of five seconds, so that it cannot end before the test goes on. */
 const PATIENT_STOP = `--import=data:text/javascript,${encodeURIComponent(`
   const { setTimeout } = globalThis
@@ -133,6 +138,25 @@ describe('a signal', () => {
     expect(await upload.ended).toMatchObject({ code: 143 })
     expect(await locks()).toEqual([])
   })
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    '%s ends the process even if a drive never answers: a normal exit would wait for it',
+    async (signal) => {
+      service = await startIndependentService({ faults: [{ operation: 'put', nth: 'every', action: FOREVER }] })
+      const pipe = join(cli.folder, `drive of ${signal}`)
+      execFileSync('mkfifo', [pipe])
+      const env = { ...environment(), NODE_OPTIONS: waitingFor(pipe) }
+      const upload = cli.start(['video', 'small.mp4', ...VIDEO], env)
+      onTestFinished(() => void upload.process.kill('SIGKILL'))
+      await expect.poll(() => service.requestsOf('put').length).toBe(1)
+
+      upload.process.kill(signal)
+      const { stderr } = await upload.ended
+
+      expect(upload.process.signalCode).toBe(signal)
+      expect(stderr).toContain('To finish: mocap-uplink resume ')
+    },
+  )
 
   it('that comes twice ends the process at once', async () => {
     service = await startIndependentService({ faults: [{ operation: 'create', nth: 1, action: FOREVER }] })
