@@ -45,6 +45,8 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
   const ledger = record.ledger()
   /** Files whose registration an earlier run asked for without seeing the answer. */
   const registeredBefore = new Set(ledger.files.filter((file) => file.isRegistering))
+  /** Names that are refused may be somebody else's. In a session of our own they are ours: a line may deliver a call twice. */
+  const hasOthers = record.folded()?.params['sessionId'] !== undefined
   const confirmRefusals = new Map<number, number>()
   const isNothingToAsk = !protocol.confirm && !options.digestWhole
   const ownerOf: PlaceOwners = new Map()
@@ -72,7 +74,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
           protocol.register?.(record.sessionId(), plans, { isRepeat, signal, onWaiting }),
         )) ?? []
     } catch (error) {
-      if (!isRepeat && isNo(error)) await record.write({ type, fileIndexes, isRefused: true })
+      if (hasOthers && !isRepeat && isNo(error)) await record.write({ type, fileIndexes, isRefused: true })
       throw error
     }
     checkAddressed(plans, addressed, protocol, options, ownerOf)

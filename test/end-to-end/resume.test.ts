@@ -272,6 +272,24 @@ describe('a new life', () => {
     expectStored(rig, theirs)
     await second.close()
   })
+
+  it('delivers a file whose name was refused by a session of its own: a line had delivered the call twice', async () => {
+    const journal = memoryJournal()
+    const faults: Fault[] = [{ operation: 'register', nth: 1, action: { status: 409 } }]
+    const rig = await startRig({ faults }, { journal })
+    const files = [sample('a.action', 100)]
+    const first = rig.uplink.uploadCaptures({ ...CAPTURE, files })
+    await expect(first.done()).rejects.toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REFUSED' })
+    const { sessionId = '' } = await rig.uplink.receipt(first.key)
+    await rig.uplink.client.mocapSessionFiles.register({ sessionId, filenames: ['a.action'], reprocess: false })
+
+    const second = secondLife(rig, journal, files)
+    const report = await (await second.resume(first.key)).done()
+
+    expect(report.status).toBe('confirmed')
+    expectStored(rig, files)
+    await second.close()
+  })
 })
 
 describe('addresses that died', () => {
