@@ -1,6 +1,5 @@
 // Listens to the line for background: how long it takes to answer while we send. Where the transport can measure a round trip,
-// it does so twice a second; elsewhere each answer tells, by the time from the last byte handed over until it came. Where that is
-// not known because progress comes only at the end, by the time that the whole part took: it grows with the queue, too.
+// it does so twice a second; elsewhere each answer tells, by the time from the last byte handed over until it came.
 
 import { createAlarm } from '../time/alarm.ts'
 import { createBackground } from './background.ts'
@@ -61,7 +60,7 @@ export function createLineDelay(
   })
 
   const sendAndHear = async (request: TransportRequest, forward: Transport['send']): Promise<TransportReply> => {
-    let handedOverAtMs = transport.isProgressLive === false ? now() : undefined
+    let handedOverAtMs: number | undefined
     const lengthBytes = bodyLength(request)
     const reply = await forward({
       ...request,
