@@ -16,6 +16,7 @@ import type { SessionRecord } from './session-record.ts'
 import type { Telling } from './telling.ts'
 import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
 import { digestWhole, verifySource } from './verify-source.ts'
+import { unlessLate } from '../core/time/unless-late.ts'
 import { withinTime } from '../core/time/within-time.ts'
 
 /** How long a host's source may delay the end, ms. */
@@ -134,10 +135,18 @@ export function createSessionSteps(
   }
 }
 
-function wholeDigestOf({ contentHasher, hasher }: FlowPorts, definition: UploadDefinition) {
+/** Reading a source again may never end where its drive is gone. */
+function unlessHung<T>({ clock }: FlowPorts, signal: AbortSignal, reading: Promise<T>): Promise<T> {
+  return unlessLate(clock, signal, reading, () => Promise.reject(signal.reason as Error))
+}
+
+function wholeDigestOf(ports: FlowPorts, definition: UploadDefinition) {
+  const { contentHasher, hasher: partHasher } = ports
   if (contentHasher === undefined) return undefined
-  return (file: LedgerFile, signal: AbortSignal) =>
-    digestWhole(file, sourceAt(definition, file.plan.fileIndex), { contentHasher, partHasher: hasher, signal })
+  return (file: LedgerFile, signal: AbortSignal) => {
+    const source = sourceAt(definition, file.plan.fileIndex)
+    return unlessHung(ports, signal, digestWhole(file, source, { contentHasher, partHasher, signal }))
+  }
 }
 
 async function createSession(
@@ -167,18 +176,20 @@ async function createSession(
 
 /** Files whose source has changed since the earlier run fail here, each alone, before a byte is sent. */
 async function proveSources(
-  { hasher, random }: FlowPorts,
+  ports: FlowPorts,
   definition: UploadDefinition,
   record: SessionRecord,
   telling: Telling,
   signal: AbortSignal,
 ): Promise<void> {
+  const { hasher, random } = ports
   for (const file of record.ledger().files) {
     if (hasher === undefined || isSettled(file) || file.receivedCount === 0) continue
     const { fileIndex } = file.plan
     try {
       const { verifyDepth: depth } = definition
-      await verifySource(file, sourceAt(definition, fileIndex), { hasher, random, depth, signal })
+      const reading = verifySource(file, sourceAt(definition, fileIndex), { hasher, random, depth, signal })
+      await unlessHung(ports, signal, reading)
     } catch (error) {
       if (signal.aborted || !isUploadError(error)) throw error
       // Only the confirmation of this file is missing, which needs nothing of it: all was sent while it could be read.

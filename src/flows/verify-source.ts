@@ -19,17 +19,10 @@ export interface VerifySourceOptions {
 const SAMPLE_COUNT = 3
 const READ_BYTES = 1_048_576
 
-/**
- * Rejects with ERR_UPLOAD_SOURCE_CHANGED, or with ERR_UPLOAD_SOURCE_READ where the source cannot be read. When the signal fires, it
- * rejects at once with its reason, since a read from a drive that is gone may never end.
- */
-export function verifySource(file: LedgerFile, source: Source, options: VerifySourceOptions): Promise<void> {
-  return unlessAborted(compareParts(file, source, options), options.signal)
-}
-
-async function compareParts(file: LedgerFile, source: Source, options: VerifySourceOptions): Promise<void> {
+/** Rejects with ERR_UPLOAD_SOURCE_CHANGED, or with ERR_UPLOAD_SOURCE_READ where the source cannot be read. */
+export async function verifySource(file: LedgerFile, source: Source, options: VerifySourceOptions): Promise<void> {
   const { plan } = file
-  await withReader(source, plan, async (reader) => {
+  await withReader(source, plan, options.signal, async (reader) => {
     const windows = windowsFor(file)
     for (const part of choose(file, options)) {
       if ((await digest(part, reader, windows, options)) === part.receipt?.md5) continue
@@ -39,10 +32,15 @@ async function compareParts(file: LedgerFile, source: Source, options: VerifySou
 }
 
 /** Opens the source and checks at the end that it is still the same. */
-async function withReader(source: Source, plan: PlannedFile, use: (reader: Reader) => Promise<void>): Promise<void> {
+async function withReader(
+  source: Source,
+  plan: PlannedFile,
+  signal: AbortSignal,
+  use: (reader: Reader) => Promise<void>,
+): Promise<void> {
   const opening = fromSource(() => openPlanned(source, plan))
   try {
-    const reader = await opening
+    const reader = await unlessAborted(opening, signal)
     await use(reader)
     await fromSource(() => reader.verify())
   } finally {
@@ -81,25 +79,19 @@ async function digest(
   }
 }
 
-export interface DigestWholeOptions {
-  readonly contentHasher: Hasher
-  readonly partHasher: Hasher | undefined
-  readonly signal: AbortSignal
-}
-
 /**
  * Reads the whole file again, in order, and returns its SHA-256. On the way it compares every part with the digest of what was
  * sent. Rejects as `verifySource` does.
  */
-export function digestWhole(file: LedgerFile, source: Source, options: DigestWholeOptions): Promise<string> {
-  return unlessAborted(readWhole(file, source, options), options.signal)
-}
-
-async function readWhole(file: LedgerFile, source: Source, options: DigestWholeOptions): Promise<string> {
+export async function digestWhole(
+  file: LedgerFile,
+  source: Source,
+  options: { readonly contentHasher: Hasher; readonly partHasher: Hasher | undefined; readonly signal: AbortSignal },
+): Promise<string> {
   const { plan } = file
   const whole = options.contentHasher.start()
   try {
-    await withReader(source, plan, async (reader) => {
+    await withReader(source, plan, options.signal, async (reader) => {
       const windows = windowsFor(file)
       for (const part of file.parts) {
         const md5 = part.receipt?.md5

@@ -3,18 +3,20 @@
 import { onAbort } from '../on-abort.ts'
 import type { Clock } from '../ports.ts'
 
-/** Settles as the work does. If it does not end within `limitMs` of the signal, resolves with what `late` returns. */
+/** How long what was told to end may take, ms. */
+const LEFT_AFTER_MS = 15_000
+
+/** Settles as the work does. If it does not end within 15 s of the signal, it is left, and this settles with what `late` returns. */
 export function unlessLate<T>(
   clock: Clock,
-  limitMs: number,
   signal: AbortSignal,
   work: Promise<T>,
-  late: () => T,
+  late: () => T | Promise<T>,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     let timer: unknown
     const unhear = onAbort(signal, () => {
-      timer = clock.setTimeout(() => resolve(late()), limitMs)
+      timer = clock.setTimeout(() => resolve(late()), LEFT_AFTER_MS)
     })
     void work.then(resolve, reject).then(() => {
       unhear()

@@ -54,9 +54,6 @@ export interface AttemptsOptions extends AttemptPorts {
   readonly watchStragglers?: Tuning['watchStragglers'] | undefined
 }
 
-/** How long an attempt may take to end once it was aborted, ms. */
-const LEFT_AFTER_MS = 15_000
-
 export function createAttempts(options: AttemptsOptions): Attempts {
   const { transport, clock, job, addresses, onBytes, watchStragglers } = options
   const running = new Set<Attempt>()
@@ -96,7 +93,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       // Before it begins: what its source does may stop the session.
       running.add(attempt)
       const { signal } = attempt.controller
-      attempt.end = unlessLate(clock, LEFT_AFTER_MS, signal, sendPart(sending, attempt), () => leave(attempt))
+      attempt.end = unlessLate(clock, signal, sendPart(sending, attempt), () => leave(attempt))
       try {
         return await attempt.end
       } finally {
