@@ -9,12 +9,11 @@ import { resolveOptions } from './settings.ts'
 
 /**
  * Starts the service. It needs the packages fastify, @fastify/helmet, prom-client, kysely and @electric-sql/pglite (pg with a
- * `databaseUrl`, @aws-sdk/client-s3 with `s3`, jose with `jwt`). Rejects with ERR_SERVICE_PACKAGES and the command that installs those
- * that are missing; when the port is taken;
- * with ERR_SERVICE_DATA_IN_USE when another process has the data folder open; with ERR_SERVICE_DATA_FULL when its disk has no room
- * for the embedded database; with ERR_SERVICE_DATA_FOREIGN when the folder belongs to another database; with ERR_SERVICE_DATABASE
- * and the database's words when it cannot be reached or migrated; and with a TypeError that names the rule and the field when
- * `faults` are malformed.
+ * `databaseUrl`, @aws-sdk/client-s3 with `s3`, jose with `jwt`). Rejects when the port is taken; with ERR_SERVICE_PACKAGES and the
+ * command that installs them when packages are missing; with ERR_SERVICE_DATA_IN_USE when another process has the data folder open;
+ * with ERR_SERVICE_DATA_FULL when its disk has no room for the embedded database; with ERR_SERVICE_DATA_FOREIGN when the folder
+ * belongs to another database; with ERR_SERVICE_DATABASE and the database's words when it cannot be reached or migrated; and with a
+ * TypeError that names the rule and the field when `faults` are malformed.
  */
 export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
   const settings = resolveOptions(options)
