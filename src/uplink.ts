@@ -8,7 +8,7 @@ import { invalid } from './core/errors.ts'
 import { given } from './core/given.ts'
 import { failingAsOurs } from './core/journal/journal-failure.ts'
 import type { LimitRate } from './core/line/timetable.ts'
-import { withinTime } from './core/time/within-time.ts'
+import { giveHostTime } from './core/time/within-time.ts'
 import { fixedTuning } from './core/tuning.ts'
 import {
   requestAnalysis,
@@ -93,9 +93,6 @@ export interface Uplink {
   close(): Promise<void>
 }
 
-/** How long a host's transport may take to close, ms. */
-const CLOSE_WITHIN_MS = 15_000
-
 export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink {
   const { transport, storageTransport = transport, clock, random, tuning = fixedTuning } = ports
   const { verify = 'md5', isHttpAllowed = false, giveUpAfterMs } = options
@@ -156,8 +153,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     await running.close()
     closing.abort(closedError())
     const transports = [...new Set([transport, storageTransport])]
-    const close = () => Promise.allSettled(transports.map(async (each) => each.close()))
-    await withinTime(clock, CLOSE_WITHIN_MS, '', close).catch(() => undefined)
+    await giveHostTime(clock, () => Promise.allSettled(transports.map(async (each) => each.close())))
   }
   let closed: Promise<void> | undefined
 

@@ -17,10 +17,7 @@ import type { Telling } from './telling.ts'
 import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
 import { digestWhole, verifySource } from './verify-source.ts'
 import { unlessLate } from '../core/time/unless-late.ts'
-import { withinTime } from '../core/time/within-time.ts'
-
-/** How long a host's source may delay the end, ms. */
-const DISPOSE_WITHIN_MS = 15_000
+import { giveHostTime } from '../core/time/within-time.ts'
 
 export interface SessionSteps {
   create(signal: AbortSignal): Promise<void>
@@ -128,8 +125,7 @@ export function createSessionSteps(
         await record.close()
       } finally {
         const disposable = files.filter(({ source }) => source.dispose !== undefined)
-        const dispose = () => Promise.allSettled(disposable.map(async ({ source }) => source.dispose?.()))
-        await withinTime(clock, DISPOSE_WITHIN_MS, '', dispose).catch(() => undefined)
+        await giveHostTime(clock, () => Promise.allSettled(disposable.map(async ({ source }) => source.dispose?.())))
       }
     },
   }
