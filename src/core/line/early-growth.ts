@@ -13,6 +13,7 @@ export interface EarlyGrowth {
 export interface EarlySample {
   readonly atMs: number
   readonly bytesSince: number
+  readonly partsDone: number
   readonly queue: QueueState
   /** Undefined while none was measured. */
   readonly leastRoundTripMs: number | undefined
@@ -27,6 +28,8 @@ const LEAST_STEP_MS = 300
 const LEAST_WINDOW_BYTES = 24 * 1024
 /** The least factor that two doublings must bring: otherwise a limit of ours, a disk or a processor may hold the rate. */
 const WORTH = 1.1
+/** What an answered part counts for at least where a near host is looked for, bytes: a small one takes as long to be answered. */
+const LEAST_PART_BYTES = 64 * 1024
 /** How long to wait for the first round trips, some of which may be lost, and for any one at all, ms. */
 const PATIENCE_MS = 3_000
 const DEAF_MS = 1_500
@@ -45,6 +48,7 @@ export function createEarlyGrowth(nearLimit: number): EarlyGrowth {
   let filledRate = 0
   let bytes = 0
   let elapsedMs = 0
+  let partsDone = 0
   let hasLeapt = false
   const rates: number[] = []
   const begin = (nowMs: number): void => {
@@ -54,14 +58,14 @@ export function createEarlyGrowth(nearLimit: number): EarlyGrowth {
   }
 
   return {
-    next({ atMs, bytesSince, queue, leastRoundTripMs, isNear }, limit) {
+    next({ atMs, bytesSince, partsDone: partsSince, queue, leastRoundTripMs, isNear }, limit) {
       if (firstMs === undefined) {
         firstMs = atMs
         lastMs = atMs
         grownAtMs = atMs
         settlingBytes = limit * BUFFER_BYTES
         begin(atMs)
-      }
+      } else partsDone += partsSince
       const stepMs = Math.max(LEAST_STEP_MS, STEP_ROUND_TRIPS * (leastRoundTripMs ?? 0))
       const passedMs = atMs - beganMs
       // New connections first fill the buffers of the system; that is no rate.
@@ -75,7 +79,9 @@ export function createEarlyGrowth(nearLimit: number): EarlyGrowth {
         return atMs - firstMs < (leastRoundTripMs === undefined ? DEAF_MS : PATIENCE_MS) ? limit : undefined
       }
       if (hasLeapt || atMs - grownAtMs > PAUSE_MS) return undefined
-      hasLeapt = queue === 'empty' && isNear((bytes / elapsedMs) * 1_000)
+      // Only bytes can lie in buffers: what was answered has arrived.
+      const partsRate = (partsDone * LEAST_PART_BYTES) / (atMs - firstMs)
+      hasLeapt = queue === 'empty' && isNear(Math.max(bytes / elapsedMs || 0, partsRate || 0) * 1_000)
       if (hasLeapt) return Math.max(limit, nearLimit)
       if (passedMs < stepMs || elapsedMs < stepMs / 2) return limit
       const rate = bytes / elapsedMs

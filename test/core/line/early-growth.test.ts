@@ -12,10 +12,13 @@ interface Line {
   readonly queue?: (ms: number, limit: number) => QueueState
   /** Bytes a second. */
   readonly rate?: (limit: number, ms: number) => number
+  /** Answered parts a second. */
+  readonly parts?: number
 }
 
 /** The limit after each tenth of a second; undefined once it is over. */
-function grow({ roundTripMs = 40, queue = () => 'empty', rate = (limit) => limit * 5e6 }: Line, seconds = 10) {
+function grow(line: Line, seconds = 10) {
+  const { roundTripMs = 40, queue = () => 'empty', rate = (limit) => limit * 5e6, parts = 0 } = line
   const growth = createEarlyGrowth(16)
   const room = createLineRoom()
   room.add(roundTripMs, 0)
@@ -23,7 +26,7 @@ function grow({ roundTripMs = 40, queue = () => 'empty', rate = (limit) => limit
   let limit = 2
   for (let atMs = 0; atMs <= seconds * 1_000; atMs += STEP_MS) {
     const sample: EarlySample = {
-      ...{ atMs, bytesSince: (rate(limit, atMs) * STEP_MS) / 1_000 },
+      ...{ atMs, bytesSince: (rate(limit, atMs) * STEP_MS) / 1_000, partsDone: (parts * STEP_MS) / 1_000 },
       ...{ queue: queue(atMs, limit), leastRoundTripMs: roundTripMs, isNear: room.isNear },
     }
     const next = growth.next(sample, limit)
@@ -46,6 +49,14 @@ describe('early growth', () => {
 
   it('goes at once to what was asked for where the host is near and takes much, and leaves the rest to trials', () => {
     expect(grow(near)).toEqual([2, 2, 16, undefined])
+  })
+
+  it('does so a tenth of a second earlier where thousands of small parts are answered, however little they hold', () => {
+    const small = { ...near, rate: () => 1e8, parts: 4_000 }
+    expect(grow(small)).toEqual([2, 16, undefined])
+    expect(grow({ ...small, parts: 3_000 }, 0.5)).not.toContain(16)
+    expect(grow({ ...small, roundTripMs: 5.1 }, 0.5)).not.toContain(16)
+    expect(grow({ ...small, queue: () => 'standing' }, 0.5)).not.toContain(16)
   })
 
   it.each([
@@ -90,7 +101,13 @@ describe('early growth', () => {
 
   it('ends where round trips cannot be measured', () => {
     const growth = createEarlyGrowth(16)
-    const deaf = { bytesSince: 1e6, queue: 'unknown', leastRoundTripMs: undefined, isNear: () => false } as const
+    const deaf = {
+      bytesSince: 1e6,
+      partsDone: 0,
+      queue: 'unknown',
+      leastRoundTripMs: undefined,
+      isNear: () => false,
+    } as const
     expect(growth.next({ ...deaf, atMs: 0 }, 2)).toBe(2)
     expect(growth.next({ ...deaf, atMs: 1_600 }, 2)).toBeUndefined()
   })
