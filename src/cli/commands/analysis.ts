@@ -10,7 +10,7 @@ import { EXIT } from '../exit-codes.ts'
 import { addBelow } from '../views/help-texts.ts'
 import { parseDuration } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
-import { analysisLine, requestLine } from '../views/how-to-go-on.ts'
+import { analysisLine, requestLine } from '../views/command-line.ts'
 import { printCalls } from '../views/plan-view.ts'
 import {
   analysisExitCode,
