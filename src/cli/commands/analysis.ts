@@ -1,6 +1,7 @@
 // `mocap-uplink analysis`: makes, submits and waits for requested analyses. The plain records are in analysis-records.ts.
 
 import type { Command } from 'commander'
+import { pathSegment } from '../../client/base-url.ts'
 import { checkId, checkSegmentId, checkText } from '../../client/checks.ts'
 import type { CallOptions } from '../../client/operations.ts'
 import { given } from '../../core/given.ts'
@@ -127,6 +128,7 @@ function waitOptions(options: WaitOptions): AnalysisOptions {
 async function watchOne(context: CommandContext, id: string, options: SharedOptions & WaitOptions): Promise<void> {
   const output = context.begin('analysis', options)
   checkId(id, 'the analysis id')
+  pathSegment(id)
   const wait = waitOptions(options)
   const uplink = await uplinkFromOptions(options, context)
   if (options.dryRun === true) {

@@ -54,7 +54,8 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     const { filesIn, receipt } = options
     if (receipt !== undefined) {
       const paths = sessions.map(({ key }) => receiptPathOf(receipt, key, sessions.length))
-      for (const path of paths.length > 0 ? paths : [receipt]) await checkReceiptPath(path, '--receipt')
+      for (const path of paths.length > 0 && receipt !== '' ? paths : [receipt])
+        await checkReceiptPath(path, '--receipt')
     }
     // Interruptible, because it takes minutes to look through a large drive.
     const lost =

@@ -1,11 +1,12 @@
 // Creates the Uplink of a command from its options and the environment. Makes no call.
 
+import { parseBaseUrl } from '../../client/base-url.ts'
 import { invalid } from '../../core/errors.ts'
 import type { Journal } from '../../core/ports.ts'
 import type { Uplink } from '../../uplink.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
 import { findCredentials } from './credentials-from-options.ts'
-import { readText } from './option-values.ts'
+import { asOption, readText } from './option-values.ts'
 import { lowerPriority } from '../low-priority.ts'
 import { engineChoices, type SharedOptions } from './options.ts'
 
@@ -26,9 +27,12 @@ export async function uplinkFromOptions(
   if (options.background === true) await lowerPriority()
   const found = await interruptible(findCredentials(options, env), interruption)
   const baseUrl = (options.baseUrl ?? env['MOCAP_BASE_URL'])?.trim() || (isDryRun ? NOWHERE : undefined)
+  const isHttpAllowed = options.allowHttp ?? false
   if (baseUrl === undefined) {
     return invalid("The service's address is missing: give --base-url or set MOCAP_BASE_URL.")
   }
+  const label = options.baseUrl === undefined ? 'MOCAP_BASE_URL' : '--base-url'
+  asOption(label, 'The base URL', () => parseBaseUrl(baseUrl, isHttpAllowed))
   const credentials = found ?? (isDryRun ? { apiKey: 'dry-run' } : undefined)
   if (credentials === undefined) {
     return invalid(
@@ -43,7 +47,7 @@ export async function uplinkFromOptions(
     ...choices,
     baseUrl,
     credentials,
-    isHttpAllowed: options.allowHttp ?? false,
+    isHttpAllowed,
     ...(options.bearerHeader === undefined ? {} : { bearerHeader: options.bearerHeader }),
     ...(caPem === undefined ? {} : { caPem }),
     ...(journal === undefined ? {} : { journal }),
