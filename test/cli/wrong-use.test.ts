@@ -24,6 +24,7 @@ beforeAll(async () => {
   for (const name of ['swing.mp4', 'take.action', 'a/same.action', 'b/same.action', 'empty/Thumbs.db'])
     await writeFile(join(folder, name), 'content')
   await writeFile(join(folder, 'key.txt'), 'the-file-key\n')
+  await writeFile(join(folder, 'torn.pem'), '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n')
   for (const name of ['nothing.mp4', 'nothing.action', 'papers/nothing.mov']) await writeFile(join(folder, name), '')
   await writeFile(join(folder, 'papers', 'notes.pdf'), 'content')
   await writeFile(join(folder, 'locked.mp4'), 'content')
@@ -184,6 +185,11 @@ describe.concurrent('wrong use', () => {
       'certificates that are none',
       ['video', 'swing.mp4', ...VIDEO, '--ca-file', 'swing.mp4'],
       /--ca-file: .*no certificate/,
+    ],
+    [
+      'a certificate that is torn',
+      ['video', 'swing.mp4', ...VIDEO, '--ca-file', 'torn.pem'],
+      /^error: --ca-file: "torn\.pem" holds no certificate in PEM form/,
     ],
     [
       'a hand that is none',
