@@ -14,7 +14,8 @@ import { followUpload, type FollowedUpload } from './run-upload.ts'
 import { printResult, type UploadResult } from './upload-result.ts'
 import { voiceOf } from './views/change-lines.ts'
 import { errorLine } from './views/error-line.ts'
-import { commandLine, sayHowToForget, sayHowToGoOn } from './views/how-to-go-on.ts'
+import { commandLine } from './views/command-line.ts'
+import { sayHowToForget, sayHowToGoOn } from './views/how-to-go-on.ts'
 import type { Output } from './views/output.ts'
 
 export interface ResumeTask {
@@ -111,7 +112,7 @@ async function tellEnd(
   if (session.error !== undefined) sayHowToForget(output, session.key, options, env)
   else if (isKeptFromUs(result, session))
     output.complain(`To finish: ${commandLine('resume', session.key, options, env)}`)
-  else sayHowToGoOn(output, result, options, env)
+  else await sayHowToGoOn(output, result, { options, env, journal: kept.journal })
   if (options.receipt !== undefined) {
     const path = receiptPathOf(options.receipt, session.key, sessions.length)
     await writeReceipt(path, kept.journal, session.key, output)

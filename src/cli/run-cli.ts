@@ -36,9 +36,10 @@ export async function runCli(args: readonly string[]): Promise<void> {
     addToResult: (fields) => void Object.assign(added, fields),
     exitWith: (code) => void (exitCode = code),
   }
+  const end = (code: number) => interruption.end(code, (text) => output.complain(text))
   process.on('uncaughtException', (error) => {
     tellError(output, error)
-    void output.flushed().then(() => process.exit(EXIT.failed))
+    void output.flushed().then(() => end(EXIT.failed))
   })
   const beganAtMs = Date.now()
   const program = createProgram(context)
@@ -53,7 +54,7 @@ export async function runCli(args: readonly string[]): Promise<void> {
   await output.flushed()
   if (output.hasLost && exitCode === EXIT.done && (output.isForDocument || isListing(flow))) exitCode = EXIT.failed
   // Connections that are kept open for the next request would keep the process alive for a while.
-  interruption.end(exitCode)
+  end(exitCode)
 }
 
 interface Ending {

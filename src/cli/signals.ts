@@ -5,6 +5,11 @@ import { basename } from 'node:path'
 import { isatty } from 'node:tty'
 import { SIGNAL_EXIT, type StopSignal } from './exit-codes.ts'
 
+/** A name server's own time limits are over before that, ms. */
+const FREE_WITHIN_MS = 60_000
+const TOLD_AFTER_MS = 1_000
+const LOOK_AGAIN_MS = 50
+const SILENT = 'A drive or a name server does not answer.'
 const SIGNALS = Object.keys(SIGNAL_EXIT) as StopSignal[]
 
 export interface Interruption {
@@ -20,9 +25,10 @@ export interface Interruption {
    * Ends the process. With the exit code of a signal it ends by that signal itself, which a shell sees as the same code, where a
    * normal exit is of no use: after SIGHUP on a terminal, because Node (20 to 24) resets the terminal and aborts with a core dump if
    * that was closed; and while a thread waits for a disk or a name server, because Node waits for the thread, and a drive that is gone
-   * may never answer.
+   * may never answer. With another exit code it waits for such a thread for up to a minute, which `tell` hears of; then it is
+   * killed. Any signal ends that wait.
    */
-  end(exitCode: number): void
+  end(exitCode: number, tell: (text: string) => void): void
 }
 
 /** Listens to the signals of this process until it ends. */
@@ -34,9 +40,13 @@ export function listenForSignals(): Interruption {
   let reason: StopSignal | undefined
   let tell: (signal: StopSignal) => void = () => undefined
   const happened = new Promise<StopSignal>((resolve) => (tell = resolve))
-  const end = (exitCode: number): void => {
+  const end: Interruption['end'] = (exitCode, tell) => {
     const name = SIGNALS.find((each) => SIGNAL_EXIT[each] === exitCode)
-    if (name === undefined || !(hasThreadAway() || (name === 'SIGHUP' && hasTerminal))) process.exit(exitCode)
+    if (name === undefined) {
+      exitWhenFree(exitCode, tell)
+      return
+    }
+    if (!hasThreadAway() && !(name === 'SIGHUP' && hasTerminal)) process.exit(exitCode)
     process.removeAllListeners(name)
     process.kill(process.pid, name)
   }
@@ -54,7 +64,7 @@ export function listenForSignals(): Interruption {
         return
       }
       for (const cleanUp of cleanUps.toReversed()) cleanUp()
-      end(SIGNAL_EXIT[name])
+      end(SIGNAL_EXIT[name], () => undefined)
     })
   }
   return {
@@ -66,6 +76,20 @@ export function listenForSignals(): Interruption {
     atOnce: (cleanUp) => void cleanUps.push(cleanUp),
     end,
   }
+}
+
+/**
+ * Ends with the exit code once no thread waits. A plain exit would wait too, but for ever and deaf to signals. Only SIGKILL ends
+ * a process by itself without its threads; no exit code goes with it.
+ */
+function exitWhenFree(exitCode: number, tell: (text: string) => void): void {
+  if (!hasThreadAway()) process.exit(exitCode)
+  for (const name of SIGNALS) process.removeAllListeners(name)
+  setInterval(() => {
+    if (!hasThreadAway()) process.exit(exitCode)
+  }, LOOK_AGAIN_MS)
+  setTimeout(() => tell(`${SILENT} Waiting for it for up to a minute; Ctrl-C ends at once.`), TOLD_AFTER_MS)
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), FREE_WITHIN_MS)
 }
 
 /** Whether one of Node's threads waits for the system. On Windows a process cannot end by a signal. */

@@ -102,7 +102,8 @@ async function askSource(source: () => string | Promise<string>, label: string):
   }
 }
 
-function checkSecret(secret: unknown, label: string): asserts secret is string {
+/** Throws ERR_UPLOAD_INVALID_ARGUMENT, whose message begins with the label, for what cannot stand in a header. */
+export function checkSecret(secret: unknown, label: 'apiKey' | 'accessToken'): asserts secret is string {
   if (typeof secret !== 'string' || secret === '') invalid(`${label} is empty or not a string: give its value.`)
   if (/[^\x20-\x7e]/.test(secret))
     invalid(`${label} has a control or non-ASCII character in it (a line break at its end?): give it as issued.`)

@@ -57,8 +57,8 @@ export function onOneLine(text: string): string {
 /** The words of a foreign error are cut to this many characters: what a person must know of them stands at their beginning. */
 const LONGEST_FOREIGN = 1_000
 
-/** The words of an error that is not ours, from a host's function or transport: redacted, on one line, and cut. */
+/** The words of an error that is not ours, from a host's function or transport: redacted, cut, and its lines joined by blanks. */
 export function foreignWords(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
-  return onOneLine(redactText(text.slice(0, LONGEST_FOREIGN)))
+  return onOneLine(redactText(text.slice(0, LONGEST_FOREIGN)).replace(/\s*\n\s*/g, ' '))
 }

@@ -231,6 +231,22 @@ describe('an analysis', () => {
     )
   })
 
+  it.each(['watch', 'get'])(
+    'that the service does not know (%s) may be known to another: its address is doubted',
+    async (verb) => {
+      const env = await serviceWith()
+
+      const { code, stderr } = await cli.run(['analysis', verb, '999'], env)
+      const { stdout } = await cli.run(['analysis', verb, '999', '--json'], env)
+
+      expect(code).toBe(1)
+      expect(stderr).toMatch(
+        /\(404\).* If it names nothing of yours, check the base URL\. \(ERR_UPLOAD_SERVICE_REFUSED\)\n$/m,
+      )
+      expect(lastLine(stdout)).toMatchObject({ status: 'failed', error: { status: 404 } })
+    },
+  )
+
   it('ends with 4 when the credentials are refused', async () => {
     const env = await serviceWith()
 

@@ -32,6 +32,10 @@ const waitingFor = (pipe: string) =>
   `--import=data:text/javascript,${encodeURIComponent(`
     import { open } from 'node:fs'
     open(${JSON.stringify(pipe)}, 'r', () => undefined)`)}`
+/** A process whose minute takes two seconds. */
+const SHORT_MINUTE = `--import=data:text/javascript,${encodeURIComponent(`
+  const { setTimeout } = globalThis
+  globalThis.setTimeout = (call, ms, ...more) => setTimeout(call, ms === 60_000 ? 2_000 : ms, ...more)`)}`
 /** A process that gives what it stops ten minutes instead of five seconds, so that it cannot end before the test goes on. */
 const PATIENT_STOP = `--import=data:text/javascript,${encodeURIComponent(`
   const { setTimeout } = globalThis
@@ -58,6 +62,22 @@ async function stuckUpload(...more: string[]): Promise<CliProcess> {
   const upload = cli.start(['video', 'small.mp4', 'big.mp4', ...VIDEO, ...more], environment())
   await upload.seen(/confirmed small\.mp4|"name":"small\.mp4".*"state":"confirmed"/)
   return upload
+}
+
+/** A command that has failed and says that it waits for a drive, which is a pipe. */
+async function failedBesideDrive(name: string, preload = '') {
+  service = await startIndependentService()
+  const pipe = join(cli.folder, name)
+  execFileSync('mkfifo', [pipe])
+  const env = { ...environment(), NODE_OPTIONS: `${waitingFor(pipe)} ${preload}` }
+  const command = cli.start(['analysis', 'get', '999'], env)
+  onTestFinished(() => void command.process.kill('SIGKILL'))
+  await new Promise<void>((settle) => {
+    command.process.stderr?.on('data', (text: string) => {
+      if (text.includes('A drive or a name server')) settle()
+    })
+  })
+  return { command, pipe }
 }
 
 function environment(): Record<string, string> {
@@ -157,6 +177,35 @@ describe('a signal', () => {
       expect(stderr).toContain('To finish: mocap-uplink resume ')
     },
   )
+
+  it('ends the wait of a command that has failed for a drive that does not answer', async () => {
+    const { command } = await failedBesideDrive('drive of a failure')
+
+    command.process.kill('SIGINT')
+    await command.ended
+
+    expect(command.process.signalCode).toBe('SIGINT')
+  })
+
+  it('that never comes leaves a command that has failed its exit code once the drive answers', async () => {
+    const { command, pipe } = await failedBesideDrive('drive that comes back')
+
+    await writeFile(pipe, '')
+    const { code, stderr } = await command.ended
+
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      /^A drive or a name server does not answer\. Waiting for it for up to a minute; Ctrl-C ends/m,
+    )
+  })
+
+  it('that never comes leaves nothing that hangs: the command is killed in the end', async () => {
+    const { command } = await failedBesideDrive('drive that is gone', SHORT_MINUTE)
+
+    await command.ended
+
+    expect(command.process.signalCode).toBe('SIGKILL')
+  })
 
   it('that comes twice ends the process at once', async () => {
     service = await startIndependentService({ faults: [{ operation: 'create', nth: 1, action: FOREVER }] })

@@ -178,7 +178,8 @@ it('goes on with a file whose card was taken out while it was uploaded: that is 
   expect(failed).toMatchObject({ code: 'ERR_UPLOAD_SOURCE_READ' })
 
   const complain = vi.fn()
-  sayHowToGoOn({ complain } as unknown as Output, resultOf((failed as UploadFailedError).report), {}, {})
+  const { report: ended } = failed as UploadFailedError
+  await sayHowToGoOn({ complain } as unknown as Output, resultOf(ended), { options: {}, env: {}, journal })
   const { source: moved } = await lostFiles(folder, await uplink.sessions(), journal)
   const report = await (await uplink.resume(first.key, { source: moved })).done()
 

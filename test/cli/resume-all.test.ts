@@ -141,6 +141,8 @@ it('writes the receipt of none over a file that is no receipt, which it says bef
   expect(code).toBe(2)
   expect(stderr).toMatch(/^error: --receipt: "receipt\.json\.capture-\S+" already exists and is not a receipt, /)
   expect(await readFile(theirs, 'utf8')).toBe('something else')
+  const nameless = await cli.run(['resume', '--receipt', ''], environment())
+  expect(nameless).toMatchObject({ code: 2, stderr: expect.stringMatching(/^error: --receipt is empty: /) as string })
   expect(service.records.requests).toHaveLength(calls)
 })
 

@@ -119,6 +119,17 @@ describe('a video upload', () => {
     expect(run.stdout + run.stderr).not.toContain(service.token)
   })
 
+  it('writes what would move a cursor or turn text around as escapes of JSON, whatever a file is called', async () => {
+    const env = await serviceWith()
+    const name = 'take \u009b31m\u202e1.action'
+    await file(name, 100)
+
+    const { stdout } = await cli.run(['capture', name, ...CAPTURE, '--json'], env)
+
+    expect(stdout).not.toMatch(/[\u0080-\u009f\u202e]/)
+    expect(lastLine(stdout)).toMatchObject({ status: 'confirmed', files: [{ name }] })
+  })
+
   it('prints a line per change where there is no terminal, and one line when quiet', async () => {
     const env = await serviceWith({ faults: [{ operation: 'put', nth: 1, action: { status: 503 } }] })
 

@@ -24,6 +24,7 @@ beforeAll(async () => {
   for (const name of ['swing.mp4', 'take.action', 'a/same.action', 'b/same.action', 'empty/Thumbs.db'])
     await writeFile(join(folder, name), 'content')
   await writeFile(join(folder, 'key.txt'), 'the-file-key\n')
+  await writeFile(join(folder, 'torn.pem'), '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n')
   for (const name of ['nothing.mp4', 'nothing.action', 'papers/nothing.mov']) await writeFile(join(folder, name), '')
   await writeFile(join(folder, 'papers', 'notes.pdf'), 'content')
   await writeFile(join(folder, 'locked.mp4'), 'content')
@@ -116,17 +117,32 @@ describe.concurrent('wrong use', () => {
     ['mixed kinds', ['capture', 'take.action', 'swing.mp4', ...CAPTURE], /two kinds.* or give --kind\. \(/],
     ['video captures without a frame rate', ['capture', 'swing.mp4', ...CAPTURE], /--frame-rate is missing/],
     ['one name twice', ['capture', 'a', 'b', ...CAPTURE], /Two files are named same\.action/],
-    ['a part size below the limit', ['video', 'swing.mp4', ...VIDEO, '--part-size', '1KB'], /part size/],
+    [
+      'a part size below the limit',
+      ['video', 'swing.mp4', ...VIDEO, '--part-size', '1'],
+      /^error: --part-size must be a whole number of bytes from 5242880 \(5 MiB\) to 5368709120 \(5 GiB\), not 1\. \(/,
+    ],
+    [
+      'a part size above the limit',
+      ['capture', 'take.action', ...CAPTURE, '--part-size', '6GiB'],
+      /--part-size must be/,
+    ],
+    ['a part size of nothing', ['video', 'swing.mp4', ...VIDEO, '--part-size', '0'], /--part-size must be .*, not 0\./],
+    [
+      'a type that is too large a number',
+      ['video', 'swing.mp4', ...VIDEO, '--movement-type', '99999999999999999999'],
+      /--movement-type is "9{20}": give a whole number of at most 9007199254740991\./,
+    ],
     ['a part size in bits', ['video', 'swing.mp4', ...VIDEO, '--part-size', '16Mb'], /--part-size: .*bits/],
     [
       'too much concurrency',
       ['video', 'swing.mp4', ...VIDEO, '--concurrency', '65'],
-      /--concurrency must be at most 64/,
+      /--concurrency is "65": give a whole number from 1 to 64, or auto\./,
     ],
     [
       'a rate of nothing',
       ['video', 'swing.mp4', ...VIDEO, '--limit-rate', '0'],
-      /^error: --limit-rate: The rate limit must be at least 1 byte a second, not 0\. Write off for no limit\. \(/,
+      /^error: --limit-rate must be at least 1 byte a second, not 0\. Write off for no limit\. \(/,
     ],
     [
       'a rate that is none',
@@ -155,9 +171,25 @@ describe.concurrent('wrong use', () => {
       /plain HTTP to example\.com, .* or give --allow-http\. \(/,
     ],
     [
+      'an address that is none',
+      ['video', 'swing.mp4', ...VIDEO, '--base-url', 'service'],
+      /^error: --base-url is not a URL: give https:\/\/host\/path\. \(/,
+    ],
+    [
+      'an address with a password',
+      ['video', 'swing.mp4', ...VIDEO, '--base-url', 'https://u:hush@service.example'],
+      /^error: --base-url has a password or a user: give it without\. \(/,
+    ],
+    ['an id that no path can hold', ['analysis', 'watch', '..'], /^error: An id is empty, dots only/],
+    [
       'certificates that are none',
       ['video', 'swing.mp4', ...VIDEO, '--ca-file', 'swing.mp4'],
       /--ca-file: .*no certificate/,
+    ],
+    [
+      'a certificate that is torn',
+      ['video', 'swing.mp4', ...VIDEO, '--ca-file', 'torn.pem'],
+      /^error: --ca-file: "torn\.pem" holds no certificate in PEM form/,
     ],
     [
       'a hand that is none',
@@ -178,6 +210,10 @@ describe.concurrent('wrong use', () => {
     ],
     ['a method that is none', ['api', 'FETCH', '/players'], /The method is unknown/],
     ['a path that leaves the service', ['api', 'GET', '/../secret'], /leave the base URL/],
+    ['a service on an address that is empty', ['serve', '--port', '0', '--host', ''], /--host is empty: give a value/],
+    ['a service in a folder without a name', ['serve', '--port', '0', '--data', ''], /--data is empty: give a value/],
+    ['keys in a folder without a name', ['serve', 'keys', 'list', '--data', ''], /--data is empty: give a value/],
+    ['a demo in a folder without a name', ['demo', '--keep', ''], /--keep is empty: give a value/],
     ['a port that is none', ['serve', '--port', '70000'], /--port must be at most 65535/],
   ])('is %s', async (_what, args, words) => {
     expect(await refused(args)).toMatch(words)
@@ -186,6 +222,17 @@ describe.concurrent('wrong use', () => {
   // Whoever runs the tests as root can read every file.
   it.skipIf(process.getuid?.() === 0)('is a file that this user may not read', async () => {
     expect(await refused(['video', 'swing.mp4', 'locked.mp4', ...VIDEO])).toMatch(/this user may not read it/)
+  })
+
+  it('is a credential that no header can carry: where it was given is named, and the value is not', async () => {
+    await writeFile(join(cli.folder, 'two-keys.txt'), 'hush-one\nhush-two\n')
+    const video = ['video', 'swing.mp4', ...VIDEO]
+    const file = await refused([...video, '--api-key-file', 'two-keys.txt'], { MOCAP_API_KEY: '' })
+    const variable = await refused(video, { MOCAP_API_KEY: '', MOCAP_ACCESS_TOKEN: 'Bearer hush' })
+
+    expect(file).toMatch(/^error: --api-key-file has a control or non-ASCII character in it/)
+    expect(variable).toMatch(/^error: MOCAP_ACCESS_TOKEN begins with the word Bearer/)
+    expect(file + variable).not.toContain('hush')
   })
 
   it('is no command at all: the help goes to stderr', async () => {

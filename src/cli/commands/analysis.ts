@@ -1,6 +1,7 @@
 // `mocap-uplink analysis`: makes, submits and waits for requested analyses. The plain records are in analysis-records.ts.
 
 import type { Command } from 'commander'
+import { pathSegment } from '../../client/base-url.ts'
 import { checkId, checkSegmentId, checkText } from '../../client/checks.ts'
 import type { CallOptions } from '../../client/operations.ts'
 import { given } from '../../core/given.ts'
@@ -10,7 +11,7 @@ import { EXIT } from '../exit-codes.ts'
 import { addBelow } from '../views/help-texts.ts'
 import { parseDuration } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
-import { analysisLine, requestLine } from '../views/how-to-go-on.ts'
+import { analysisLine, requestLine } from '../views/command-line.ts'
 import { printCalls } from '../views/plan-view.ts'
 import {
   analysisExitCode,
@@ -127,6 +128,7 @@ function waitOptions(options: WaitOptions): AnalysisOptions {
 async function watchOne(context: CommandContext, id: string, options: SharedOptions & WaitOptions): Promise<void> {
   const output = context.begin('analysis', options)
   checkId(id, 'the analysis id')
+  pathSegment(id)
   const wait = waitOptions(options)
   const uplink = await uplinkFromOptions(options, context)
   if (options.dryRun === true) {

@@ -1,6 +1,7 @@
 // `mocap-uplink demo`: runs the whole product once, on this machine, with files that it makes itself.
 
 import type { Command } from 'commander'
+import { checkText } from '../../client/checks.ts'
 import type { CommandContext } from '../command-context.ts'
 import { addOutputOptions } from '../options/options.ts'
 
@@ -20,6 +21,7 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
   addOutputOptions(command).action(async (options: DemoOptions) => {
     const output = context.begin('demo', options)
     const { interruption } = context
+    if (options.keep !== undefined) checkText(options.keep, '--keep')
     // Imported only here: no other command needs samples or a service.
     const { runDemo } = await import('../demo/demo.ts')
     context.exitWith(

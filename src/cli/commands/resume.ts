@@ -7,7 +7,7 @@ import { interruptible, type CommandContext } from '../command-context.ts'
 import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
 import { givenAgain } from '../given-again.ts'
 import { addBelow } from '../views/help-texts.ts'
-import { commandLine } from '../views/how-to-go-on.ts'
+import { commandLine } from '../views/command-line.ts'
 import { keptSessions, knownSession, type KeptSessions } from '../kept-sessions.ts'
 import { addTransferOptions, type SharedOptions } from '../options/options.ts'
 import { filesWhereTheyWere, lostFiles } from '../lost-files.ts'
@@ -54,7 +54,8 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     const { filesIn, receipt } = options
     if (receipt !== undefined) {
       const paths = sessions.map(({ key }) => receiptPathOf(receipt, key, sessions.length))
-      for (const path of paths.length > 0 ? paths : [receipt]) await checkReceiptPath(path, '--receipt')
+      for (const path of paths.length > 0 && receipt !== '' ? paths : [receipt])
+        await checkReceiptPath(path, '--receipt')
     }
     // Interruptible, because it takes minutes to look through a large drive.
     const lost =

@@ -1,6 +1,7 @@
 // `mocap-uplink serve keys`: whoever runs the service makes, lists and revokes the API keys of organisations.
 
 import type { Command } from 'commander'
+import { checkText } from '../../client/checks.ts'
 import type { ApiKeyRecord, KeyRing } from '../../service/index.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -66,6 +67,7 @@ export function addKeysCommand(serve: Command, context: CommandContext): void {
 
 async function withKeys(context: CommandContext, options: KeysOptions, work: Work): Promise<void> {
   const output = context.begin('serve', options)
+  if (options.data !== undefined) checkText(options.data, '--data')
   const databaseUrl = await interruptible(databaseUrlOf(options, context.env), context.interruption)
   if (databaseUrl === undefined && options.data === undefined)
     invalid('Say where the keys are kept: --data DIR, or --database-url-file FILE or DATABASE_URL.')

@@ -46,7 +46,7 @@ export async function runUploadCommand(
   const result = await followUpload(upload, { output, uplink, interruption: context.interruption }).result
   const stoppedBy = context.interruption.reason
   printResult(output, result)
-  sayHowToGoOn(output, result, options, context.env)
+  await sayHowToGoOn(output, result, { options, env: context.env, journal: kept.journal })
   if (result.status === 'failed' && result.files.length === 0) output.complain(NOT_BEGUN)
   if (options.receipt !== undefined) await writeReceipt(options.receipt, kept.journal, upload.key, output)
   if (result.status === 'interrupted') await kept.close()

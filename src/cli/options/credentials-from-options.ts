@@ -1,8 +1,8 @@
 // The service's credentials, from the environment or a file, and never from the command line, where `ps` shows them.
 
-import type { Credentials } from '../../client/credentials.ts'
+import { checkSecret, type Credentials } from '../../client/credentials.ts'
 import { invalid } from '../../core/errors.ts'
-import { isPipe, readText } from './option-values.ts'
+import { asOption, isPipe, readText } from './option-values.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -24,6 +24,14 @@ export function refuseSecretsOnCommandLine(args: readonly string[]): void {
   )
 }
 
+type Kind = keyof Credentials
+
+/** The secret, if a header can carry it. What a file holds later is checked by the client, when it is asked for. */
+function usable(secret: string, label: string, kind: Kind): string {
+  asOption(label, kind, () => checkSecret(secret, kind))
+  return secret
+}
+
 /** The credential that is given. Undefined if there is none. Rejects if both kinds are given. */
 export async function findCredentials(options: CredentialOptions, env: Environment): Promise<Credentials | undefined> {
   const { apiKeyFile, accessTokenFile } = options
@@ -34,18 +42,20 @@ export async function findCredentials(options: CredentialOptions, env: Environme
   if (keyFrom !== undefined && tokenFrom !== undefined) {
     return invalid(`Both an API key (${keyFrom}) and an access token (${tokenFrom}) are given: give only one.`)
   }
-  if (apiKeyFile !== undefined) return { apiKey: await renewable(apiKeyFile, '--api-key-file') }
-  if (accessTokenFile !== undefined) return { accessToken: await renewable(accessTokenFile, '--access-token-file') }
-  if (apiKey !== undefined) return { apiKey }
-  return accessToken === undefined ? undefined : { accessToken }
+  if (apiKeyFile !== undefined) return { apiKey: await renewable(apiKeyFile, '--api-key-file', 'apiKey') }
+  if (accessTokenFile !== undefined)
+    return { accessToken: await renewable(accessTokenFile, '--access-token-file', 'accessToken') }
+  if (apiKey !== undefined) return { apiKey: usable(apiKey, 'MOCAP_API_KEY', 'apiKey') }
+  if (accessToken === undefined) return undefined
+  return { accessToken: usable(accessToken, 'MOCAP_ACCESS_TOKEN', 'accessToken') }
 }
 
 /**
  * The secret is read again when the service refuses it, so a key or token can be renewed during an upload by writing the file. What a
  * pipe held is gone once it was read.
  */
-async function renewable(path: string, label: string): Promise<string | (() => Promise<string>)> {
-  const secret = await readSecret(path, label)
+async function renewable(path: string, label: string, kind: Kind): Promise<string | (() => Promise<string>)> {
+  const secret = usable(await readSecret(path, label), label, kind)
   return (await isPipe(path)) ? secret : () => readSecret(path, label)
 }
 

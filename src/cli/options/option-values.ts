@@ -8,16 +8,27 @@ import { text as wholeText } from 'node:stream/consumers'
 import { fileProblem } from '../../adapters/node/file-problem.ts'
 import { show } from '../../client/checks.ts'
 import { isWireObject, type WireObject } from '../../client/contract/fields.ts'
-import { invalid, isUploadError } from '../../core/errors.ts'
+import { invalid, isUploadError, UploadError } from '../../core/errors.ts'
 import { parseByteSize } from '../../core/plan.ts'
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** A whole number in digits, of at least `min`. */
 export function parseInteger(text: string, label: string, min = 0): number {
-  const value = /^\d{1,16}$/.test(text.trim()) ? Number(text) : NaN
+  const value = /^\d+$/.test(text.trim()) ? Number(text) : NaN
   if (Number.isSafeInteger(value) && value >= min) return value
-  return invalid(`${label} is ${show(text)}: give a whole number of ${min} or more.`)
+  const range = value > Number.MAX_SAFE_INTEGER ? `of at most ${Number.MAX_SAFE_INTEGER}` : `of ${min} or more`
+  return invalid(`${label} is ${show(text)}: give a whole number ${range}.`)
+}
+
+/** Runs a check of the library's, whose messages begin with its own `name` for the value, and puts the option in its place. */
+export function asOption<TValue>(label: string, name: string, check: () => TValue): TValue {
+  try {
+    return check()
+  } catch (error) {
+    if (!isUploadError(error) || !error.message.startsWith(name)) throw error
+    throw new UploadError(error.code, label + error.message.slice(name.length), { details: error.details })
+  }
 }
 
 /** A number, with or without decimals. */

@@ -1,9 +1,11 @@
 // The options that every calling command shares: declared once for the help, read and checked once.
 
 import { type Command, Option } from 'commander'
-import { invalid, isUploadError } from '../../core/errors.ts'
+import { show } from '../../client/checks.ts'
+import { invalid } from '../../core/errors.ts'
 import { parseTimetable } from '../../core/line/timetable.ts'
-import { parseDuration, parseInteger, parseSize } from './option-values.ts'
+import { planFile, S3_LIMITS } from '../../core/plan.ts'
+import { asOption, parseDuration, parseInteger, parseSize } from './option-values.ts'
 
 /** Shared options as commander passes them: texts, not yet checked. */
 export interface SharedOptions {
@@ -132,7 +134,7 @@ export function engineChoices(options: SharedOptions): EngineChoices {
   const { partSize, concurrency, limitRate, retries } = options
   const { giveUpAfter, verify } = { ...OPTION_DEFAULTS, ...options }
   return {
-    ...(partSize === undefined ? {} : { partSizeBytes: parseSize(partSize, '--part-size') }),
+    ...(partSize === undefined ? {} : { partSizeBytes: parsePartSize(partSize) }),
     ...(concurrency === undefined ? {} : { concurrency: parseConcurrency(concurrency) }),
     ...(limitRate === undefined ? {} : { limitRate: checkLimitRate(limitRate) }),
     ...(options.background === true ? { isBackground: true } : {}),
@@ -143,19 +145,21 @@ export function engineChoices(options: SharedOptions): EngineChoices {
   }
 }
 
-/** The engine parses this text itself. It is parsed here first, so that the error names the option. */
+/** The engine checks sizes and rates itself. They are checked here first, so that the error names the option. */
+function parsePartSize(text: string): number {
+  const partSizeBytes = parseSize(text, '--part-size', 0)
+  asOption('--part-size', 'The part size', () => planFile({ name: '', sizeBytes: 1, limits: S3_LIMITS, partSizeBytes }))
+  return partSizeBytes
+}
+
 function checkLimitRate(text: string): string {
-  try {
-    parseTimetable(text)
-    return text
-  } catch (error) {
-    const why = isUploadError(error) ? error.message.replace(/^The rate limit: /, '') : 'give a rate such as 2MB.'
-    return invalid(`--limit-rate: ${why}`)
-  }
+  asOption('--limit-rate', 'The rate limit', () => parseTimetable(text))
+  return text
 }
 
 function parseConcurrency(text: string): number | 'auto' {
   if (text === 'auto') return 'auto'
-  const value = parseInteger(text, '--concurrency', 1)
-  return value <= MAX_CONCURRENCY ? value : invalid(`--concurrency must be at most ${MAX_CONCURRENCY}, or auto.`)
+  const value = /^\d{1,3}$/.test(text.trim()) ? Number(text) : 0
+  if (value >= 1 && value <= MAX_CONCURRENCY) return value
+  return invalid(`--concurrency is ${show(text)}: give a whole number from 1 to ${MAX_CONCURRENCY}, or auto.`)
 }

@@ -1,11 +1,13 @@
 // Creates the Uplink of a command from its options and the environment. Makes no call.
 
+import { X509Certificate } from 'node:crypto'
+import { parseBaseUrl } from '../../client/base-url.ts'
 import { invalid } from '../../core/errors.ts'
 import type { Journal } from '../../core/ports.ts'
 import type { Uplink } from '../../uplink.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
 import { findCredentials } from './credentials-from-options.ts'
-import { readText } from './option-values.ts'
+import { asOption, readText } from './option-values.ts'
 import { lowerPriority } from '../low-priority.ts'
 import { engineChoices, type SharedOptions } from './options.ts'
 
@@ -26,9 +28,12 @@ export async function uplinkFromOptions(
   if (options.background === true) await lowerPriority()
   const found = await interruptible(findCredentials(options, env), interruption)
   const baseUrl = (options.baseUrl ?? env['MOCAP_BASE_URL'])?.trim() || (isDryRun ? NOWHERE : undefined)
+  const isHttpAllowed = options.allowHttp ?? false
   if (baseUrl === undefined) {
     return invalid("The service's address is missing: give --base-url or set MOCAP_BASE_URL.")
   }
+  const label = options.baseUrl === undefined ? 'MOCAP_BASE_URL' : '--base-url'
+  asOption(label, 'The base URL', () => parseBaseUrl(baseUrl, isHttpAllowed))
   const credentials = found ?? (isDryRun ? { apiKey: 'dry-run' } : undefined)
   if (credentials === undefined) {
     return invalid(
@@ -43,15 +48,25 @@ export async function uplinkFromOptions(
     ...choices,
     baseUrl,
     credentials,
-    isHttpAllowed: options.allowHttp ?? false,
+    isHttpAllowed,
     ...(options.bearerHeader === undefined ? {} : { bearerHeader: options.bearerHeader }),
     ...(caPem === undefined ? {} : { caPem }),
     ...(journal === undefined ? {} : { journal }),
   })
 }
 
+/** Whether the first certificate can be read, which is how a wrong or torn file shows. */
+function holdsCertificate(pem: string): boolean {
+  try {
+    new X509Certificate(pem)
+    return true
+  } catch {
+    return false
+  }
+}
+
 async function readCertificates(path: string): Promise<string> {
   const pem = await readText(path, '--ca-file')
-  if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem
+  if (holdsCertificate(pem)) return pem
   return invalid(`--ca-file: "${path}" holds no certificate in PEM form (-----BEGIN CERTIFICATE-----).`)
 }

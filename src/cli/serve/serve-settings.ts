@@ -1,5 +1,6 @@
 // The options of the service, from the options and the environment of `serve`. Checked before anything starts.
 
+import { checkText } from '../../client/checks.ts'
 import { invalid } from '../../core/errors.ts'
 import { given } from '../../core/given.ts'
 import type { ServiceCredentials, ServiceOptions } from '../../service/index.ts'
@@ -66,6 +67,9 @@ const FLAGS: Readonly<Record<string, string>> = {
 /** The checked settings. Rejects with ERR_UPLOAD_INVALID_ARGUMENT that names the option. */
 export async function serveSettings(options: ServeOptions, env: Environment): Promise<ServiceOptions> {
   const port = portOf(options.port, '--port')
+  // An empty host would be every address of this machine, and an empty folder none: a script's variable that is not set.
+  const host = checkText(options.host, '--host')
+  if (options.data !== undefined) checkText(options.data, '--data')
   const credentials = credentialsOf(options, env)
   const databaseUrl = await databaseUrlOf(options, env)
   const s3 = s3FromEnvironment(env)
@@ -75,7 +79,7 @@ export async function serveSettings(options: ServeOptions, env: Environment): Pr
   const { completeAfter, stopDelay, metricsPort, endSessionsAfter, faults, keepFree } = options
   const settings: ServiceOptions = {
     port,
-    host: options.host,
+    host,
     databaseConnections: parseInteger(options.databaseConnections, '--database-connections', 2),
     addressLifeMs: parseDuration(options.addressLife, '--address-life'),
     endSessionsAfterMs: endSessionsAfter === 'never' ? 0 : parseDuration(endSessionsAfter, '--end-sessions-after'),

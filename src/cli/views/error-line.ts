@@ -40,9 +40,14 @@ export function adviceFor({ code, status, file }: Pick<ErrorSummary, 'code' | 's
   return isElsewhere ? `${adviceOn(code)} If it names nothing of yours, check the base URL.` : adviceOn(code)
 }
 
-/** True if the service refused the name of a file. So it does with what a capture session has already. */
+/** True if the service refused the name of a file. */
+export function isNameRefused({ code, file }: Pick<ErrorSummary, 'code' | 'file'>): boolean {
+  return code === 'ERR_UPLOAD_SERVICE_REFUSED' && file !== undefined
+}
+
+/** True if it did so as with what a capture session has already. */
 export function isNameTaken({ code, status, file }: Pick<ErrorSummary, 'code' | 'status' | 'file'>): boolean {
-  return code === 'ERR_UPLOAD_SERVICE_REFUSED' && status === 409 && file !== undefined
+  return isNameRefused({ code, file }) && status === 409
 }
 
 interface FailedFile {

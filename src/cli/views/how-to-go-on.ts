@@ -1,25 +1,28 @@
 // The line after an unfinished upload: what is missing, and the one command that finishes it.
 
-import { resolve } from 'node:path'
 import type { ErrorSummary } from '../../core/errors.ts'
+import { foldJournal } from '../../core/journal/fold-journal.ts'
 import { formatBytes } from '../../core/plan.ts'
-import { UNSHOWN } from '../../core/redact.ts'
-import { stateFolder } from '../../adapters/node/journal/state-folder.ts'
+import type { Journal } from '../../core/ports.ts'
 import type { Environment } from '../options/credentials-from-options.ts'
-import { OPTION_DEFAULTS, type SharedOptions } from '../options/options.ts'
-import { isNameTaken } from './error-line.ts'
+import type { SharedOptions } from '../options/options.ts'
+import { commandLine, forgetLine } from './command-line.ts'
+import { isNameRefused, isNameTaken } from './error-line.ts'
 import type { Output } from './output.ts'
-import type { KnownSegments } from '../run-analysis.ts'
 import type { UploadResult } from '../upload-result.ts'
 import { countOf } from './wording.ts'
 
-/** What `analysis request` was given. */
-type RequestOptions = SharedOptions &
-  Readonly<Partial<Record<keyof KnownSegments | 'name' | 'deadline' | 'pollEvery', string>>>
+/** What the commands to go on with say again, and where the session is recorded. */
+export interface SessionAt {
+  readonly options: SharedOptions
+  readonly env: Environment
+  readonly journal: Pick<Journal, 'read'>
+}
 
-/** Says on stderr how to finish a session. Prints nothing if it is confirmed or cancelled. */
-export function sayHowToGoOn(output: Output, result: UploadResult, options: SharedOptions, env: Environment): void {
+/** Says on stderr how to finish a session. Prints nothing if it is confirmed or cancelled. Never rejects. */
+export async function sayHowToGoOn(output: Output, result: UploadResult, at: SessionAt): Promise<void> {
   const { status, files, key } = result
+  const { options, env } = at
   if (status === 'confirmed' || status === 'cancelled') return
   if (files.length === 0) {
     if (status === 'interrupted') output.complain('Interrupted before the session began: run the command again.')
@@ -38,10 +41,9 @@ export function sayHowToGoOn(output: Output, result: UploadResult, options: Shar
     sayUnknown(output, what, result, options, env)
     return
   }
-  const taken = missing.filter(({ error }) => error !== undefined && isNameTaken(error)).length
-  if (taken === missing.length) {
-    const drop = commandLine('cancel --keep-confirmed', key, options, env)
-    output.complain(`${what} A resume would be refused as well. To leave it at that: ${drop}`)
+  const isEachRefused = missing.every(({ error }) => error !== undefined && isNameRefused(error))
+  if (isEachRefused && !(await takesTheNames(result, at))) {
+    sayRefused(output, what, result, at)
     return
   }
   const changed = missing.filter((file) => file.error?.code === 'ERR_UPLOAD_SOURCE_CHANGED').length
@@ -57,6 +59,35 @@ export function sayHowToGoOn(output: Output, result: UploadResult, options: Shar
   if (status !== 'interrupted' || stored === 0) return
   const drop = commandLine('cancel --keep-confirmed', key, options, env)
   output.complain(`To keep the ${countOf(stored, 'file')} confirmed and give up the rest: ${drop}`)
+}
+
+/** Says what is left when the service refused every name that is missing. */
+function sayRefused(output: Output, what: string, { key, sessionId, files }: UploadResult, at: SessionAt): void {
+  const { options, env } = at
+  if (isEachTaken(files)) output.complain(`${what} A resume would be refused as well.`)
+  else {
+    const anew = `correct what it names, and give these files again, with --session ${sessionId} into the same session`
+    output.complain(`${what} The service would refuse a resume as well: ${anew}.`)
+    output.complain(`If the service is corrected instead: ${commandLine('resume', key, options, env)}`)
+  }
+  output.complain(`To leave it at that: ${commandLine('cancel --keep-confirmed', key, options, env)}`)
+}
+
+/**
+ * Whether a resume would take names that the service has: those that the session has asked for itself, because a line may deliver a
+ * call twice. In a session that was there before they are somebody else's, and the journal says that they were refused.
+ */
+async function takesTheNames({ key, files }: UploadResult, { journal }: SessionAt): Promise<boolean> {
+  if (!isEachTaken(files)) return false
+  try {
+    return foldJournal(await journal.read(key)).ledger.files.some((file) => file.isRegistering)
+  } catch {
+    return true
+  }
+}
+
+function isEachTaken(files: UploadResult['files']): boolean {
+  return files.every(({ error }) => error === undefined || isNameTaken(error))
 }
 
 function sayUnknown(
@@ -110,115 +141,4 @@ export function isNotFound(error: ErrorSummary | undefined): boolean {
 /** True if the service refused what was asked for. Asked once more, it would say the same. */
 function isRefusedAtOnce({ status, sessionId, error }: UploadResult): boolean {
   return status === 'failed' && sessionId === null && error?.code === 'ERR_UPLOAD_SERVICE_REFUSED'
-}
-
-/**
- * A command that can be pasted into any shell of this user. It repeats where the session is and how the service is reached, even if
- * the environment said so. For a resume, it also repeats how parts are sent, because what was needed once is still needed
- * (`--verify off` for a bucket that encrypts). It never contains credentials.
- */
-export function commandLine(
-  command: 'resume' | 'cancel' | 'cancel --keep-confirmed',
-  key: string,
-  options: SharedOptions,
-  env: Environment,
-): string {
-  const { stateDir = stateDirOf(env) } = options
-  const isResume = command === 'resume'
-  return [
-    ...[programOf(env), command, quoted(key)],
-    ...wordsOf([['--state-dir', absolute(stateDir)]]),
-    ...waysToTheService(options, env),
-    ...(isResume ? waysOfSending(options) : []),
-  ].join(' ')
-}
-
-/** Like `commandLine`, for a command about analyses, such as `watch` and an id. No session is kept of these. */
-export function analysisLine(words: readonly (string | number)[], options: SharedOptions, env: Environment): string {
-  const said = words.map((word) => quoted(String(word)))
-  return [programOf(env), 'analysis', ...said, ...waysToTheService(options, env)].join(' ')
-}
-
-/** The command that requests an analysis once more, with the segments that exist. The others are made from what was given. */
-export function requestLine(segments: KnownSegments, options: RequestOptions, env: Environment): string {
-  const role = (name: keyof KnownSegments): string | undefined => {
-    const [id, text] = [segments[name], options[name]]
-    if (id !== undefined) return JSON.stringify({ analysis_segment_id: id })
-    return text?.startsWith('@') === true ? `@${resolve(text.slice(1))}` : text
-  }
-  const said = {
-    '--name': options.name,
-    '--primary': role('primary'),
-    '--comparison': role('comparison'),
-    '--population': role('population'),
-    '--deadline': options.deadline,
-    '--poll-every': options.pollEvery,
-  }
-  const words = Object.entries(said).flatMap(([flag, value]) => (value === undefined ? [] : [flag, value]))
-  return analysisLine(['request', ...words], options, env)
-}
-
-type Values = readonly (readonly [name: string, value: string | undefined])[]
-
-function wordsOf(values: Values): string[] {
-  return values.flatMap(([name, value]) => (value === undefined ? [] : [name, quoted(value)]))
-}
-
-function waysToTheService(options: SharedOptions, env: Environment): string[] {
-  const { apiKeyFile, accessTokenFile, bearerHeader, allowHttp, caFile } = options
-  const words = wordsOf([
-    ['--base-url', options.baseUrl ?? (env['MOCAP_BASE_URL']?.trim() || undefined)],
-    ['--api-key-file', absolute(apiKeyFile)],
-    ['--access-token-file', absolute(accessTokenFile)],
-    ['--bearer-header', bearerHeader === 'Authentication' ? bearerHeader : undefined],
-    ['--ca-file', absolute(caFile)],
-  ])
-  return allowHttp === true ? [...words, '--allow-http'] : words
-}
-
-/** The command that removes a session, whatever the service knows of it. It makes no call, so it needs no base URL. */
-export function forgetLine(key: string, { stateDir }: Pick<SharedOptions, 'stateDir'>, env: Environment): string {
-  const folder = absolute(stateDir ?? stateDirOf(env))
-  return `${programOf(env)} sessions --forget ${quoted(key)}${folder === undefined ? '' : ` --state-dir ${quoted(folder)}`}`
-}
-
-/** The program's name as it was called. Whoever runs it by npx has no other name for it. */
-function programOf(env: Environment): string {
-  return env['npm_lifecycle_event'] === 'npx' ? 'npx mocap-uplink' : 'mocap-uplink'
-}
-
-/** The folder in which the environment of this shell keeps sessions. Undefined if any shell would use the same one. */
-function stateDirOf(env: Environment): string | undefined {
-  const folder = stateFolder(env)
-  return folder === stateFolder({ ...env, MOCAP_STATE_DIR: '', XDG_STATE_HOME: '' }) ? undefined : folder
-}
-
-function waysOfSending(options: SharedOptions): string[] {
-  const unlessDefault = (name: keyof typeof OPTION_DEFAULTS): string | undefined =>
-    options[name] === OPTION_DEFAULTS[name] ? undefined : options[name]
-  const words = wordsOf([
-    ['--verify', unlessDefault('verify')],
-    ['--concurrency', unlessDefault('concurrency')],
-    ['--limit-rate', options.limitRate],
-    ['--retries', options.retries],
-    ['--give-up-after', options.giveUpAfter],
-    ['--receipt', absolute(options.receipt)],
-    ['--files-in', absolute(options.filesIn)],
-  ])
-  return options.background === true ? [...words, '--background'] : words
-}
-
-function absolute(path: string | undefined): string | undefined {
-  return path === undefined ? undefined : resolve(path)
-}
-
-function quoted(word: string): string {
-  if (/^[\w@%+=:,./-]+$/.test(word)) return word
-  // Characters that a line does not show are written as bytes, in the notation of bash and zsh.
-  if (word.search(UNSHOWN) >= 0) return `$'${word.replace(/['\\]/g, '\\$&').replace(UNSHOWN, asBytes)}'`
-  return `'${word.replaceAll("'", `'\\''`)}'`
-}
-
-function asBytes(character: string): string {
-  return [...Buffer.from(character)].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('')
 }

@@ -73,8 +73,9 @@ export function createOutput(options: OutputOptions): Output {
     size: () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 }),
     hasColor: isTerminal && !env['NO_COLOR'],
     event(event, fields) {
-      if (mode === 'json')
-        out.write(`${JSON.stringify({ event, at: new Date().toISOString(), ...fields }, withAdviceOnErrors)}\n`)
+      if (mode !== 'json') return
+      const line = JSON.stringify({ event, at: new Date().toISOString(), ...fields }, withAdviceOnErrors)
+      out.write(`${escaped(line)}\n`)
     },
     say(text) {
       if (mode === 'lines' || mode === 'terminal') above(() => out.write(asLine(text, stdout)))
@@ -121,9 +122,12 @@ function withAdviceOnErrors(name: string, value: unknown): unknown {
 
 function toJson(value: unknown, isForPerson: boolean): string {
   if (value === undefined) return ''
-  const text = JSON.stringify(value, undefined, isForPerson ? 2 : undefined)
-  // JSON escapes only the lower control characters. The others are escaped here, except its own line breaks.
-  return text.replace(UNSHOWN, (character) =>
+  return escaped(JSON.stringify(value, undefined, isForPerson ? 2 : undefined))
+}
+
+/** JSON escapes only the lower control characters. The others are escaped here, except its own line breaks. */
+function escaped(json: string): string {
+  return json.replace(UNSHOWN, (character) =>
     character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 }

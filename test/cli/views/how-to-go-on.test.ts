@@ -2,11 +2,9 @@
 
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 
-import { analysisLine, commandLine, forgetLine } from '../../../src/cli/views/how-to-go-on.ts'
-import type { SharedOptions } from '../../../src/cli/options/options.ts'
 import type { Fault } from '../../helpers/independent-records.ts'
 import { startIndependentService, type IndependentService } from '../../helpers/independent-service.ts'
 import { CAPTURE, installCli, jsonLines, lastLine, VIDEO, type CliEnd, type CliUnderTest } from '../cli-under-test.ts'
@@ -24,12 +22,17 @@ const env = (): Record<string, string> => ({ MOCAP_BASE_URL: service.url, MOCAP_
 const run = (stateDir: string, ...args: string[]): Promise<CliEnd> =>
   cli.run(args, { ...env(), MOCAP_STATE_DIR: join(cli.folder, stateDir) })
 
+/** Runs the command in the last line of stderr, in a shell that knows nothing but the key. */
+async function asTold({ stderr }: CliEnd) {
+  const [, told = ''] = /: mocap-uplink (.*)\n$/.exec(stderr) ?? []
+  return { told, ...(await cli.run(told.split(' '), { MOCAP_API_KEY: service.apiKey })) }
+}
+
 /** Uploads, does what the last line says in a shell that knows nothing but the key, and counts what is then stored and known. */
 async function uploadAndFinish(stateDir: string, faults: readonly Fault[]) {
   service = await startIndependentService({ faults })
   const first = await run(stateDir, 'video', 'swing.mp4', ...VIDEO)
-  const [, told = ''] = /: mocap-uplink (.*)\n$/.exec(first.stderr) ?? []
-  const second = await cli.run(told.split(' '), { MOCAP_API_KEY: service.apiKey })
+  const { told, ...second } = await asTold(first)
   const listed = await run(stateDir, 'sessions', '--json')
   const sessions = jsonLines(listed.stdout).filter(({ event }) => event === 'session')
   return { first, told, second, sessions, confirmed: service.storedFiles().filter(({ isConfirmed }) => isConfirmed) }
@@ -82,18 +85,45 @@ describe('an upload without a session', () => {
     expect((await run('refused', 'sessions', '--prune')).stdout).toMatch(/^removed 1 finished session, 0 others kept/)
   })
 
-  it('to which a session has all names already is not to be resumed, but left at that', async () => {
+  it('to which a session that was there before has all names is not to be resumed, but left at that', async () => {
     service = await startIndependentService()
     const first = await run('taken', 'capture', 'take.action', ...CAPTURE, '--json')
     const { sessionId } = lastLine(first.stdout)
     const known = ['--mocap-type', '2', '--session', String(sessionId)]
     const second = await run('taken', 'capture', 'take.action', ...known)
-    const [, told = ''] = /: mocap-uplink (.*)\n$/.exec(second.stderr) ?? []
-    const third = await cli.run(told.split(' '), { MOCAP_API_KEY: service.apiKey })
+    const resumed = await run('taken', 'resume')
+    const third = await asTold(resumed)
 
     expect(second.code).toBe(1)
-    expect(second.stderr).toMatch(/ --reprocess sends it once more\.\nMissing: .* A resume would be refused as well\. /)
-    expect([told.split(' ')[0], third.code]).toEqual(['cancel', 0])
+    const isLeft =
+      / --reprocess sends it once more\.\nMissing: .* A resume would be refused as well\.\nTo leave it at that: .*\n$/
+    expect([second.stderr, resumed.stderr]).toEqual([expect.stringMatching(isLeft), expect.stringMatching(isLeft)])
+    expect([third.told.split(' ')[0], third.code]).toEqual(['cancel', 0])
+  })
+
+  it('whose own session has all names, since a line delivered the call twice, is finished by a resume', async () => {
+    const taken: Fault = { operation: 'register', nth: 1, action: { status: 409, body: '{"error":"exists"}' } }
+    service = await startIndependentService({ faults: [taken] })
+    const first = await run('twice', 'capture', 'take.action', ...CAPTURE)
+    const second = await asTold(first)
+
+    expect(first.code).toBe(1)
+    expect(first.stderr).toMatch(/\nMissing: 1 of 1 file, 1000 B\. To finish: mocap-uplink resume .*\n$/)
+    expect([second.told.split(' ')[0], second.code]).toEqual(['resume', 0])
+  })
+
+  it('whose names are refused by their form is to be given corrected, into the same session', async () => {
+    const no: Fault = { operation: 'register', nth: 'every', action: { status: 422, body: '{"error":"no such kind"}' } }
+    service = await startIndependentService({ faults: [no] })
+    const { code, stderr } = await run('form', 'capture', 'take.action', ...CAPTURE)
+
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      / 1000 B\. The service would refuse a resume as well: correct what it names, and .* --session \S+ into/,
+    )
+    expect(stderr).toMatch(
+      /\nIf the service is corrected instead: mocap-uplink resume .*\nTo leave it at that: mocap-uplink cancel /,
+    )
   })
 
   it('whose record could not be begun is to be begun again, and nothing speaks of a session', async () => {
@@ -104,69 +134,5 @@ describe('an upload without a session', () => {
     expect(code).toBe(1)
     expect(stderr).toMatch(/\nMissing: everything\. Nothing was begun: run the command again when this is fixed\.\n$/)
     expect(service.requestsOf('create')).toEqual([])
-  })
-})
-
-describe('the command', () => {
-  const SENDING: SharedOptions = {
-    ...{ concurrency: '8', limitRate: '08:00,512KB 23:00,off', retries: '3', giveUpAfter: '2d', partSize: '8MiB' },
-    ...{ background: true, receipt: 'r.json' },
-    verify: 'off',
-  }
-
-  it('that resumes sends in the way that was asked for', () => {
-    expect(commandLine('resume', 'video-1', SENDING, {})).toBe(
-      `mocap-uplink resume video-1 --verify off --concurrency 8 --limit-rate '08:00,512KB 23:00,off' --retries 3 ` +
-        `--give-up-after 2d --receipt ${resolve('r.json')} --background`,
-    )
-    expect(commandLine('cancel', 'video-1', SENDING, {})).toBe('mocap-uplink cancel video-1')
-  })
-
-  it('says nothing of what is usual', () => {
-    const usual = { verify: 'md5', concurrency: 'auto', bearerHeader: 'Authorization' } as const
-
-    expect(commandLine('resume', 'video-1', usual, { HOME: '/home/u' })).toBe('mocap-uplink resume video-1')
-  })
-
-  it('says again what the environment said, but for credentials, and what was given goes before it', () => {
-    const env = { MOCAP_STATE_DIR: '/s p', MOCAP_BASE_URL: ' https://a.test ', MOCAP_API_KEY: 'secret' }
-
-    expect(commandLine('cancel', 'k', {}, env)).toBe(
-      `mocap-uplink cancel k --state-dir '/s p' --base-url https://a.test`,
-    )
-    expect(commandLine('cancel', 'k', { stateDir: '/t', baseUrl: 'https://b.test' }, env)).toBe(
-      'mocap-uplink cancel k --state-dir /t --base-url https://b.test',
-    )
-    expect(commandLine('cancel', 'k', {}, { MOCAP_STATE_DIR: '', MOCAP_BASE_URL: '' })).toBe('mocap-uplink cancel k')
-  })
-
-  it('about an analysis gives the id of the service as one word, whatever stands in it', () => {
-    const way = { baseUrl: 'https://a.test', apiKeyFile: '/k', allowHttp: true }
-
-    expect(analysisLine(['watch', '7; rm -r $HOME'], way, {})).toBe(
-      `mocap-uplink analysis watch '7; rm -r $HOME' --base-url https://a.test --api-key-file /k --allow-http`,
-    )
-    expect(analysisLine(['watch', 7], {}, {})).toBe('mocap-uplink analysis watch 7')
-    expect(analysisLine(['list'], {}, {})).toBe('mocap-uplink analysis list')
-  })
-
-  it('goes by npx where it was called so', () => {
-    const env = { npm_command: 'exec', npm_lifecycle_event: 'npx' }
-
-    expect(commandLine('resume', 'k', {}, env)).toBe('npx mocap-uplink resume k')
-    expect(commandLine('resume', 'k', {}, { npm_lifecycle_event: 'nightly' })).toBe('mocap-uplink resume k')
-    expect(forgetLine('k', {}, env)).toBe('npx mocap-uplink sessions --forget k')
-  })
-
-  it('can be pasted where the folder has a name that no line shows: its bytes are in the command', () => {
-    expect(commandLine('cancel', 'k', { stateDir: "/a\nb'\\\u202ec é" }, {})).toBe(
-      String.raw`mocap-uplink cancel k --state-dir $'/a\x0ab\'\\\xe2\x80\xaec é'`,
-    )
-  })
-
-  it.skipIf(process.platform !== 'linux')('says where the sessions are when XDG_STATE_HOME put them there', () => {
-    expect(commandLine('cancel', 'k', {}, { XDG_STATE_HOME: '/x' })).toBe(
-      'mocap-uplink cancel k --state-dir /x/mocap-uplink',
-    )
   })
 })

@@ -8,8 +8,8 @@ const NAME = 'mocap-uplink'
 /**
  * MOCAP_STATE_DIR if set. Otherwise `$XDG_STATE_HOME/mocap-uplink` (default `~/.local/state`), on macOS
  * `~/Library/Application Support/mocap-uplink`, on Windows `%LOCALAPPDATA%\mocap-uplink\State`. An empty variable
- * counts as not set, and so does a relative XDG_STATE_HOME, as its specification asks. The path is absolute. Nothing is
- * created.
+ * counts as not set, and so does a relative HOME or XDG_STATE_HOME, for the latter as its specification asks. The path is
+ * absolute. Nothing is created.
  */
 export function stateFolder(
   env: Readonly<Record<string, string | undefined>> = process.env,
@@ -21,8 +21,8 @@ export function stateFolder(
   if (platform === 'win32') {
     return join(env['LOCALAPPDATA'] || join(env['USERPROFILE'] || homedir(), 'AppData', 'Local'), NAME, 'State')
   }
-  // If HOME is empty, homedir returns an empty path, which would mean wherever the program happens to be started.
-  const home = env['HOME'] || homedir() || userInfo().homedir
+  // homedir returns what HOME says, even if that is empty or relative, which would mean wherever the program happens to be started.
+  const home = [env['HOME'] ?? '', homedir()].find(isAbsolute) ?? userInfo().homedir
   if (platform === 'darwin') return join(home, 'Library', 'Application Support', NAME)
   const stateHome = env['XDG_STATE_HOME']
   return join(stateHome && isAbsolute(stateHome) ? stateHome : join(home, '.local', 'state'), NAME)

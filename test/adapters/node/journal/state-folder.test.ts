@@ -31,9 +31,9 @@ describe('stateFolder', () => {
     expect(stateFolder({ MOCAP_STATE_DIR: '', HOME: '/h' }, 'linux')).toBe('/h/.local/state/mocap-uplink')
   })
 
-  it('is no relative path where HOME is empty', () => {
-    vi.stubEnv('HOME', '')
-    expect(stateFolder({ HOME: '' }, 'linux')).toBe(join(userInfo().homedir, '.local/state/mocap-uplink'))
+  it.each(['', 'home', './h'])('is no relative path where HOME is %j', (home) => {
+    vi.stubEnv('HOME', home)
+    expect(stateFolder({ HOME: home }, 'linux')).toBe(join(userInfo().homedir, '.local/state/mocap-uplink'))
     vi.unstubAllEnvs()
   })
 

@@ -1,0 +1,71 @@
+// The commands that the last line of an upload or an analysis gives: what they say again, and how they are quoted.
+
+import { resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+import type { SharedOptions } from '../../../src/cli/options/options.ts'
+import { analysisLine, commandLine, forgetLine } from '../../../src/cli/views/command-line.ts'
+
+describe('the command', () => {
+  const SENDING: SharedOptions = {
+    ...{ concurrency: '8', limitRate: '08:00,512KB 23:00,off', retries: '3', giveUpAfter: '2d', partSize: '8MiB' },
+    ...{ background: true, receipt: 'r.json' },
+    verify: 'off',
+  }
+
+  it('that resumes sends in the way that was asked for', () => {
+    expect(commandLine('resume', 'video-1', SENDING, {})).toBe(
+      `mocap-uplink resume video-1 --verify off --concurrency 8 --limit-rate '08:00,512KB 23:00,off' --retries 3 ` +
+        `--give-up-after 2d --receipt ${resolve('r.json')} --background`,
+    )
+    expect(commandLine('cancel', 'video-1', SENDING, {})).toBe('mocap-uplink cancel video-1')
+  })
+
+  it('says nothing of what is usual', () => {
+    const usual = { verify: 'md5', concurrency: 'auto', bearerHeader: 'Authorization' } as const
+
+    expect(commandLine('resume', 'video-1', usual, { HOME: '/home/u' })).toBe('mocap-uplink resume video-1')
+  })
+
+  it('says again what the environment said, but for credentials, and what was given goes before it', () => {
+    const env = { MOCAP_STATE_DIR: '/s p', MOCAP_BASE_URL: ' https://a.test ', MOCAP_API_KEY: 'secret' }
+
+    expect(commandLine('cancel', 'k', {}, env)).toBe(
+      `mocap-uplink cancel k --state-dir '/s p' --base-url https://a.test`,
+    )
+    expect(commandLine('cancel', 'k', { stateDir: '/t', baseUrl: 'https://b.test' }, env)).toBe(
+      'mocap-uplink cancel k --state-dir /t --base-url https://b.test',
+    )
+    expect(commandLine('cancel', 'k', {}, { MOCAP_STATE_DIR: '', MOCAP_BASE_URL: '' })).toBe('mocap-uplink cancel k')
+  })
+
+  it('about an analysis gives the id of the service as one word, whatever stands in it', () => {
+    const way = { baseUrl: 'https://a.test', apiKeyFile: '/k', allowHttp: true }
+
+    expect(analysisLine(['watch', '7; rm -r $HOME'], way, {})).toBe(
+      `mocap-uplink analysis watch '7; rm -r $HOME' --base-url https://a.test --api-key-file /k --allow-http`,
+    )
+    expect(analysisLine(['watch', 7], {}, {})).toBe('mocap-uplink analysis watch 7')
+    expect(analysisLine(['list'], {}, {})).toBe('mocap-uplink analysis list')
+  })
+
+  it('goes by npx where it was called so', () => {
+    const env = { npm_command: 'exec', npm_lifecycle_event: 'npx' }
+
+    expect(commandLine('resume', 'k', {}, env)).toBe('npx mocap-uplink resume k')
+    expect(commandLine('resume', 'k', {}, { npm_lifecycle_event: 'nightly' })).toBe('mocap-uplink resume k')
+    expect(forgetLine('k', {}, env)).toBe('npx mocap-uplink sessions --forget k')
+  })
+
+  it('can be pasted where the folder has a name that no line shows: its bytes are in the command', () => {
+    expect(commandLine('cancel', 'k', { stateDir: "/a\nb'\\\u202ec é" }, {})).toBe(
+      String.raw`mocap-uplink cancel k --state-dir $'/a\x0ab\'\\\xe2\x80\xaec é'`,
+    )
+  })
+
+  it.skipIf(process.platform !== 'linux')('says where the sessions are when XDG_STATE_HOME put them there', () => {
+    expect(commandLine('cancel', 'k', {}, { XDG_STATE_HOME: '/x' })).toBe(
+      'mocap-uplink cancel k --state-dir /x/mocap-uplink',
+    )
+  })
+})
