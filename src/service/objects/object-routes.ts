@@ -2,11 +2,13 @@
 // S3, with errors in XML and the MD5 of the bytes as ETag, and never accepts a service credential.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { OutgoingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 
 import { carriesCredential } from '../access/credentials.ts'
 import type { ServiceContext } from '../context.ts'
 import { isDatabaseAway, isDiskFull } from '../database/database-errors.ts'
+import { inviteBody } from '../http/expected-bodies.ts'
 import { DISK_FULL_RETRY_SECONDS, StorageRefusal, storageErrorXml } from '../http/replies.ts'
 import { endIfStalled } from '../http/stalled-bodies.ts'
 import { keyOfPath, type ObjectKey } from './object-keys.ts'
@@ -53,6 +55,7 @@ export function objectRoutes(app: FastifyInstance, context: ServiceContext): voi
     await checkTarget(context.db, key, partNumber)
     const expected = await context.room?.forBody(sizeBytes)
     const idle = watchIdle(request, reply, context.settings.bodyIdleMs)
+    inviteBody(reply.raw)
     try {
       const stored = await context.store.receive(request.raw, sizeBytes, (bytes) => {
         idle.onBytes()
@@ -138,7 +141,8 @@ function watchIdle(
   const timer = setTimeout(() => {
     const refusal = new StorageRefusal(400, 'RequestTimeout', `The body brought nothing for ${idleMs} ms.`)
     reply.hijack()
-    reply.raw.writeHead(400, { 'content-type': 'application/xml', connection: 'close' })
+    const headers = { ...(reply.getHeaders() as OutgoingHttpHeaders), 'content-type': 'application/xml' }
+    reply.raw.writeHead(400, { ...headers, connection: 'close' })
     // Once answered, Node drops a request without ending it, so whoever reads its body would wait forever.
     reply.raw.end(storageErrorXml(refusal), () => request.raw.destroy(refusal))
   }, idleMs)
