@@ -18,7 +18,10 @@ export interface ServiceOptions {
   readonly port?: number
   /** The interface to listen on. Default 127.0.0.1: this machine only. */
   readonly host?: string
-  /** Where database, objects and signing key are kept. Default: in memory and in a private folder that `close` removes. */
+  /**
+   * The folder for database, objects and signing key: new, empty, or begun by a service. Default: in memory and in a private folder
+   * that `close` removes.
+   */
   readonly dataDir?: string
   /**
    * A PostgreSQL server to use instead of the embedded database: `postgres://…`, with pg's own settings in the query. Secret. Any
