@@ -76,6 +76,11 @@ export interface ServiceOptions {
    */
   readonly bodyIdleMs?: number
   /**
+   * The least that a body must bring, bytes a second, on average over ten minutes. A slower PUT is answered 400 RequestTimeout and
+   * closed, a slower call is closed. Default 100, which a phone on the worst of lines exceeds; 0 allows everything.
+   */
+  readonly leastBytesPerSecond?: number
+  /**
    * Bytes on the disk of `dataDir` that are reserved for the database. A body that would use them is answered 507; once half of
    * them are gone, every call that writes is answered 503. 0 turns these checks off, at start too. Default 64 MiB.
    */

@@ -46,7 +46,7 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
     genReqId: requestIdOf,
     // Fastify's own refusals quote the URL, and an address must not be quoted.
     frameworkErrors: (error, { raw }, reply) => {
-      if (!raw.complete) endIfStalled(raw, bodyIdleMs)
+      if (!raw.complete) endIfStalled(raw, context.settings)
       const answering = reply as unknown as Answering
       answering
         .code(error.statusCode ?? 400)
@@ -68,7 +68,7 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
   echoRequestIds(app)
   securityHeaders(app)
   allowOtherOrigins(app, context.settings.bearerHeaders)
-  endStalledBodies(app, bodyIdleMs)
+  endStalledBodies(app, context.settings)
   lay?.(app)
   endUntakenAnswers(app, bodyIdleMs)
   const { page, metricsPort, metricsToken } = context.settings
