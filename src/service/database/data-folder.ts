@@ -13,7 +13,8 @@ const SECRET_BYTES = 32
 const IDENTITY = 'database-id'
 const SIGNING_KEY = 'signing-key'
 /** What a service makes in a folder, and what a new disk has in it. Systems keep things of theirs under names with a dot. */
-const OWN_NAMES = /^(?:\..*|lost\+found|db|objects|lock|beacons|(?:database-id|signing-key)(?:\.[\da-f-]{36})?)$/
+const OWN_NAMES =
+  /^(?:\..*|lost\+found|db(?:\.making)?|objects|lock|beacons|(?:database-id|signing-key)(?:\.[\da-f-]{36})?)$/
 
 /** The folder belongs to another database, to which its objects are no leftovers, or to another program. */
 class ForeignDataFolderError extends Error {

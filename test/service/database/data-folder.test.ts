@@ -4,10 +4,10 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { beforeEach, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 
 import { lockDataFolder } from '../../../src/service/database/data-lock.ts'
-import { openKeyRing } from '../../../src/service/index.ts'
+import { openKeyRing, type KeyRing } from '../../../src/service/index.ts'
 import { startUnderTest } from '../service-under-test.ts'
 
 let dataDir: string
@@ -68,3 +68,41 @@ it('removes nothing from a folder called lock but the locks of dead processes', 
 
   expect(await readFile(join(dataDir, 'lock', 'kept', 'data'), 'utf8')).toBe('precious')
 })
+
+describe('an embedded database', () => {
+  const half = async () => {
+    await mkdir(join(dataDir, 'db'))
+    await writeFile(join(dataDir, 'db', 'PG_VERSION'), '17')
+  }
+
+  it('that a killed start left half made is made anew, and one that was made stays', async () => {
+    await half()
+    await writeFile(join(dataDir, 'db.making'), '')
+
+    const { key } = await withKeys((ring) => ring.create('org-4', 'first'))
+    expect(key).toBeDefined()
+
+    expect(await readdir(dataDir)).not.toContain('db.making')
+    expect(await withKeys((ring) => ring.list())).toMatchObject([{ name: 'first' }])
+  })
+
+  it('that cannot be opened is named, with the reason', async () => {
+    await half()
+
+    await expect(startUnderTest({ dataDir })).rejects.toMatchObject({
+      code: 'ERR_SERVICE_DATABASE',
+      message: expect.stringMatching(
+        /^The embedded database in .*db cannot be opened \(.+\)\. Restore a backup\.$/,
+      ) as string,
+    })
+  })
+})
+
+async function withKeys<T>(use: (ring: KeyRing) => Promise<T>): Promise<T> {
+  const ring = await openKeyRing({ dataDir })
+  try {
+    return await use(ring)
+  } finally {
+    await ring.close()
+  }
+}
