@@ -17,8 +17,8 @@ export interface StoredSession {
   readonly bytes: number
 }
 
+/** Each in the order in which it came. */
 export interface Holdings {
-  /** In order of registration. */
   readonly files: readonly StoredFile[]
   readonly sessions: readonly StoredSession[]
   readonly analyses: readonly RequestedAnalysis[]
@@ -51,7 +51,8 @@ export async function readHoldings(client: ServiceClient): Promise<Holdings> {
     cursor = next
   }
   const { items: analyses } = await client.requestedAnalyses.list()
-  return { files, sessions: sessionsOf(files), analyses, isCut: cursor !== null }
+  // The service lists analyses with the newest first, and files with the oldest first.
+  return { files, sessions: sessionsOf(files), analyses: analyses.toReversed(), isCut: cursor !== null }
 }
 
 function sessionsOf(files: readonly StoredFile[]): StoredSession[] {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import type { ServiceContext } from './context.ts'
-import { claimDataFolder, signingSecret } from './database/data-folder.ts'
+import { checkDataFolder, claimDataFolder, signingSecret } from './database/data-folder.ts'
 import { lockDataFolder } from './database/data-lock.ts'
 import { openDatabase, type DatabasePlace } from './database/database.ts'
 import { diskRoom, freeBytes } from './database/disk-room.ts'
@@ -35,8 +35,9 @@ export type Undo = (() => Promise<void>)[]
 export async function openContext(settings: ServiceSettings, undo: Undo): Promise<Opened> {
   const folder = settings.dataDir ?? (await mkdtemp(join(tmpdir(), 'mocap-uplink-')))
   if (settings.dataDir === undefined) undo.push(() => rm(folder, { recursive: true, force: true }))
-  else await makeFolder(folder)
   const { databaseUrl, jwt } = settings
+  await checkDataFolder(folder, databaseUrl === undefined ? 'embedded' : 'server')
+  await makeFolder(folder)
   // A database server keeps its clients apart itself, so many copies may share the folder.
   if (databaseUrl === undefined) {
     const lock = await lockDataFolder(folder)

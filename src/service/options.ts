@@ -18,7 +18,10 @@ export interface ServiceOptions {
   readonly port?: number
   /** The interface to listen on. Default 127.0.0.1: this machine only. */
   readonly host?: string
-  /** Where database, objects and signing key are kept. Default: in memory and in a private folder that `close` removes. */
+  /**
+   * The folder for database, objects and signing key: new, empty, or begun by a service. Default: in memory and in a private folder
+   * that `close` removes.
+   */
   readonly dataDir?: string
   /**
    * A PostgreSQL server to use instead of the embedded database: `postgres://…`, with pg's own settings in the query. Secret. Any
@@ -72,6 +75,11 @@ export interface ServiceOptions {
    * is closed within twice this time, an answer that is not read after this time. Default 60 s.
    */
   readonly bodyIdleMs?: number
+  /**
+   * The least that a body must bring, bytes a second, on average over ten minutes. A slower PUT is answered 400 RequestTimeout and
+   * closed, a slower call is closed. Default 100, which a phone on the worst of lines exceeds; 0 allows everything.
+   */
+  readonly leastBytesPerSecond?: number
   /**
    * Bytes on the disk of `dataDir` that are reserved for the database. A body that would use them is answered 507; once half of
    * them are gone, every call that writes is answered 503. 0 turns these checks off, at start too. Default 64 MiB.

@@ -14,9 +14,11 @@ import { stopServer } from './http/stopping.ts'
 import { openContext, type Undo } from './open-context.ts'
 import type { ServiceCredentials } from './options.ts'
 import type { ServiceSettings } from './settings.ts'
+import { cautiousClock } from './videos/cautious-clock.ts'
 import { sweepSessions, type SweepResult } from './videos/session-sweeper.ts'
 
-const SWEEP_EVERY_MS = 3_600_000
+/** Also the time to the first sweep: a clock that is wrong at the start has been put right by then. */
+const SWEEP_EVERY_MS = 600_000
 const NOTHING_SWEPT: SweepResult = { settled: 0, failed: 0 }
 
 /** A service that listens. */
@@ -94,12 +96,14 @@ async function offerMetrics(
   return `http://${reachableHost(metricsHost)}:${port}/metrics`
 }
 
-/** Sweeps now and every hour. The returned function stops it once the session at hand is done. */
+/** Sweeps every ten minutes. The returned function stops it once the session at hand is done. */
 function startSweeping(context: ServiceContext, log: FastifyBaseLogger): () => Promise<void> {
   const stopping = new AbortController()
+  const { now, endSessionsAfterMs } = context.settings
+  const clock = cautiousClock(now)
   let current: Promise<void> | undefined
   const sweep = () => {
-    current ??= sweepSessions(context, context.settings.endSessionsAfterMs, stopping.signal)
+    current ??= sweepSessions(context, new Date(clock() - endSessionsAfterMs), stopping.signal)
       .then(({ settled, failed, failure } = NOTHING_SWEPT) => {
         if (settled + failed > 0) log.info({ settled, failed }, 'unfinished sessions were ended')
         if (failed > 0) log.error({ err: failure }, 'a session could not be ended, and is left for the next time')
@@ -110,7 +114,6 @@ function startSweeping(context: ServiceContext, log: FastifyBaseLogger): () => P
       })
   }
   const timer = setInterval(sweep, SWEEP_EVERY_MS)
-  sweep()
   return async () => {
     clearInterval(timer)
     stopping.abort()

@@ -29,6 +29,7 @@ export interface ServiceSettings {
   readonly videoMocapTypeIds: ReadonlySet<number>
   readonly malformedStatus: number
   readonly bodyIdleMs: number
+  readonly leastBytesPerSecond: number
   readonly keepFreeBytes: number
   readonly page: ServicePage | undefined
   readonly stopWithinMs: number
@@ -90,6 +91,7 @@ export function resolveOptions(options: ServiceOptions): ServiceSettings {
     videoMocapTypeIds: new Set(options.videoMocapTypeIds ?? [67]),
     malformedStatus: integerIn([200, 499], 'malformedStatus', options.malformedStatus ?? 200),
     bodyIdleMs,
+    leastBytesPerSecond: integerIn([0, 1_000_000], 'leastBytesPerSecond', options.leastBytesPerSecond ?? 100),
     keepFreeBytes,
     page: options.page,
     ...operatorSettings(options),

@@ -118,6 +118,9 @@ describe.skipIf(chromiumPath === undefined)('the page of the service', () => {
     const { analysis_segment_id: id } = json as { analysis_segment_id: number }
     await service.call('POST', '/requested_analyses', { name: 'Night <b>1</b>', primary_analysis_segment_id: id })
     await page.waitForSelector('#analyses td:has-text("Night <b>1</b>")')
+    await service.call('POST', '/requested_analyses', { name: 'Night 2', primary_analysis_segment_id: id })
+    // The newest comes first, as in the other tables.
+    await page.waitForSelector('#analyses tr:first-child td:has-text("Night 2")')
     expect(await violations(page)).toEqual([])
 
     const dark = await open(`#key=${API_KEY}`, 'dark')

@@ -145,6 +145,20 @@ describe.skipIf(isAbsent)('requested analyses', () => {
     expect((await update({ name: 'last name' })).json).toMatchObject({ name: 'last name', status: 'requested' })
   })
 
+  it('takes back a record as it answered it, and null for a segment that is not to be there', async () => {
+    const made = await analysis({ comparison_analysis_segment_id: await segment() })
+    const update = (body: object) => call('PATCH', `/requested_analyses/${made.id}`, body)
+
+    const same = await update(made)
+    const without = await update({ comparison_analysis_segment_id: null })
+    const sentBack = await update(without.json as object)
+
+    expect([same.status, { ...(same.json as object), updated_at: 0 }]).toEqual([200, { ...made, updated_at: 0 }])
+    expect([without.status, sentBack.status]).toEqual([200, 200])
+    expect(sentBack.json).toMatchObject({ comparison_analysis_segment_id: null, status: 'draft' })
+    expect((await update({ primary_analysis_segment_id: null })).status).toBe(422)
+  })
+
   it.each([
     ['another hand', { movement_type_id: 1, dom_hand: 'LHA' }],
     ['another movement type', { movement_type_id: 2, dom_hand: 'RHA' }],

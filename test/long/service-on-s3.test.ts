@@ -17,6 +17,7 @@ import {
   type ServiceOptions,
 } from '../../src/service/index.ts'
 import { bytesOfSeed } from '../../src/testing/protocol-run.ts'
+import { startWithSweep } from '../helpers/sweep-on-demand.ts'
 import { presign, type SigV4Options } from '../helpers/sigv4.ts'
 import { missingCephPackages, startCephGateway, type CephGateway } from './ceph-gateway.ts'
 
@@ -319,7 +320,10 @@ describe('the service on a real S3 store', () => {
         lines.push(line)
         if (line.includes('unfinished sessions')) resolve()
       }
-      start({ dataDir, log: { write } }).then((started) => (service = started), reject)
+      startWithSweep(() => start({ dataDir, log: { write } })).then((started) => {
+        service = started.service
+        started.sweep()
+      }, reject)
     })
 
     expect(lines.find((line) => line.includes('unfinished sessions'))).toContain('"settled":2,"failed":0')

@@ -3,6 +3,7 @@
 
 import { join } from 'node:path'
 
+import { checkDataFolder } from '../database/data-folder.ts'
 import { lockDataFolder } from '../database/data-lock.ts'
 import { openDatabase } from '../database/database.ts'
 import { makeFolder } from '../make-folder.ts'
@@ -32,6 +33,7 @@ export async function openKeys({ dataDir, databaseUrl }: KeyRingOptions): Promis
   }
   if (dataDir === undefined)
     throw new TypeError('openKeyRing: dataDir or databaseUrl must say where the keys are kept.')
+  await checkDataFolder(dataDir, 'embedded')
   await makeFolder(dataDir)
   const lock = await lockDataFolder(dataDir)
   try {

@@ -2,7 +2,7 @@
 // signs addresses. Each is made exactly once, by whoever comes first, even if many come at the same time.
 
 import { randomBytes, randomUUID } from 'node:crypto'
-import { link, open, readFile, rename, rm } from 'node:fs/promises'
+import { link, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { isCode } from '../error-code.ts'
@@ -10,29 +10,57 @@ import type { Database } from './tables.ts'
 
 const SECRET_BYTES = 32
 
-/** The folder holds the objects of another database; to this one they would look like leftovers. */
+const IDENTITY = 'database-id'
+const SIGNING_KEY = 'signing-key'
+/** What a service makes in a folder, and what a new disk has in it. Systems keep things of theirs under names with a dot. */
+const OWN_NAMES =
+  /^(?:\..*|lost\+found|db(?:\.making)?|objects|lock|beacons|(?:database-id|signing-key)(?:\.[\da-f-]{36})?)$/
+
+/** The folder belongs to another database, to which its objects are no leftovers, or to another program. */
 class ForeignDataFolderError extends Error {
   readonly code = 'ERR_SERVICE_DATA_FOREIGN'
 
-  constructor(folder: string) {
-    super(
-      `The data folder ${folder} belongs to another database. Name the database that it was begun with, or choose ` +
-        'another folder. (It was restored or moved on purpose? Then remove its file database-id.)',
-    )
+  constructor(message: string) {
+    super(message)
     this.name = 'ForeignDataFolderError'
   }
+}
+
+function belongsToAnother(folder: string): ForeignDataFolderError {
+  return new ForeignDataFolderError(
+    `The data folder ${folder} belongs to another database. Name the database that it was begun with, or choose ` +
+      'another folder. (It was restored or moved on purpose? Then remove its file database-id.)',
+  )
+}
+
+/**
+ * Rejects with ForeignDataFolderError, before anything is made, when the folder is another program's or visibly another database's.
+ * A folder that a service has begun may have anything else in it.
+ */
+export async function checkDataFolder(folder: string, database: 'embedded' | 'server'): Promise<void> {
+  const names = await namesIn(folder)
+  if (names.includes(IDENTITY)) {
+    if (database === 'embedded' && !names.includes('db')) throw belongsToAnother(folder)
+    return
+  }
+  // Whoever restored a folder on purpose has removed its identity.
+  if (names.includes(SIGNING_KEY)) return
+  const stranger = names.find((name) => !OWN_NAMES.test(name))
+  if (stranger === undefined) return
+  const what = `The folder ${folder} has something else in it: ${JSON.stringify(stranger)}.`
+  throw new ForeignDataFolderError(`${what} Choose an empty folder for the data, or a new one.`)
 }
 
 /** Claims the folder for this database. Rejects with ForeignDataFolderError when it belongs to another one. */
 export async function claimDataFolder(folder: string, db: Database): Promise<void> {
   const { id } = await db.selectFrom('database_identity').select('id').executeTakeFirstOrThrow()
-  const owner = await madeOnce(join(folder, 'database-id'), Buffer.from(id))
-  if (owner.toString() !== id) throw new ForeignDataFolderError(folder)
+  const owner = await madeOnce(join(folder, IDENTITY), Buffer.from(id))
+  if (owner.toString() !== id) throw belongsToAnother(folder)
 }
 
 /** The folder's secret, so that addresses survive a restart and are valid at every copy. Only the owner may read the file. */
 export async function signingSecret(folder: string): Promise<Uint8Array> {
-  const path = join(folder, 'signing-key')
+  const path = join(folder, SIGNING_KEY)
   const secret = await madeOnce(path, randomBytes(SECRET_BYTES))
   if (secret.length === SECRET_BYTES) return secret
   throw new Error(`The file ${path} is damaged. Remove it: a new one is made, and addresses that are out die.`)
@@ -60,6 +88,14 @@ async function madeOnce(path: string, bytes: Uint8Array): Promise<Buffer> {
     await rm(aside, { force: true })
   }
   return readFile(path)
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: unknown) => {
+    // A file in its place is reported where the folder is made.
+    if (isCode(error, 'ENOENT') || isCode(error, 'ENOTDIR')) return []
+    throw error
+  })
 }
 
 async function readIfThere(path: string): Promise<Buffer | undefined> {

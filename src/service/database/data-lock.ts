@@ -95,12 +95,12 @@ async function createOwn(path: string, folder: string): Promise<void> {
 
 async function otherHolder({ locks, beacons }: Places, own: Process): Promise<number | undefined> {
   for (const name of await readdir(locks)) {
-    if (name === own.name) continue
     const other = processOf(name)
-    const isHolder =
-      other !== undefined && (isElsewhere(other, own) ? (await isLit(beacons, name)) !== false : await isAlive(other))
+    // Nobody's lock is somebody's file.
+    if (other === undefined || name === own.name) continue
+    const isHolder = isElsewhere(other, own) ? (await isLit(beacons, name)) !== false : await isAlive(other)
     if (isHolder) return other.pid
-    await rm(join(locks, name), { force: true, recursive: true })
+    await rm(join(locks, name), { force: true })
     await rm(join(beacons, name), { force: true })
   }
   return undefined

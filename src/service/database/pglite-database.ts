@@ -1,9 +1,10 @@
 // The embedded database: PGlite in a folder or in memory, for one process at a time.
 
 import { existsSync } from 'node:fs'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { PGlite } from '@electric-sql/pglite'
+import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
 import { Kysely } from 'kysely'
 
 import { checkRoomToStart, roomToStart } from './disk-room.ts'
@@ -20,9 +21,22 @@ export interface PglitePlace {
   readonly keepFreeBytes?: number | undefined
 }
 
-/** Opens the database, fully migrated. Rejects with DiskFullError when its disk has no room for it. */
-export async function openPglite(place: PglitePlace): Promise<Database> {
-  return migrated(await open(place))
+/**
+ * Opens the database, fully migrated. Rejects with DiskFullError when its disk has no room for it, and with ERR_SERVICE_DATABASE when
+ * its files cannot be opened.
+ */
+export async function openPglite({ folder, prepared, keepFreeBytes = 1 }: PglitePlace): Promise<Database> {
+  if (folder === undefined) return migrated(await open(prepared === undefined ? {} : { loadDataDir: prepared }))
+  const mark = `${folder}.making`
+  // A start that was killed here left files that look like a database and are none. Nobody has used them.
+  if (existsSync(mark)) await rm(folder, { recursive: true, force: true })
+  const isNew = !existsSync(join(folder, 'PG_VERSION'))
+  await checkRoomToStart(folder, roomToStart(isNew, keepFreeBytes))
+  if (isNew) await writeFile(mark, '', { mode: 0o600 })
+  const from = isNew && prepared !== undefined ? { loadDataDir: prepared } : {}
+  const db = await migrated(await open({ dataDir: folder, ...from }))
+  await rm(mark, { force: true })
+  return db
 }
 
 /** Makes a fully migrated database in memory and returns it as an archive of its files. */
@@ -37,13 +51,13 @@ export async function dumpNewDatabase(): Promise<Blob> {
   }
 }
 
-async function open({ folder, prepared, keepFreeBytes = 1 }: PglitePlace): Promise<PGlite> {
-  const isNew = folder === undefined || !existsSync(join(folder, 'PG_VERSION'))
-  if (folder !== undefined) await checkRoomToStart(folder, roomToStart(isNew, keepFreeBytes))
-  return PGlite.create({
-    ...(folder === undefined ? {} : { dataDir: folder }),
-    ...(prepared === undefined || !isNew ? {} : { loadDataDir: prepared }),
-  })
+async function open(options: PGliteOptions): Promise<PGlite> {
+  try {
+    return await PGlite.create(options)
+  } catch (cause) {
+    const words = `The embedded database in ${options.dataDir ?? 'memory'} cannot be opened (${String(cause)})`
+    throw Object.assign(new Error(`${words}. Restore a backup.`, { cause }), { code: 'ERR_SERVICE_DATABASE' })
+  }
 }
 
 async function migrated(pglite: PGlite): Promise<Database> {

@@ -10,6 +10,7 @@ import { finished } from 'node:stream/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 import type { ServiceContext } from '../context.ts'
+import { inviteBody } from '../http/expected-bodies.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import type { Signer } from '../objects/signing.ts'
 import { createFaultChoice } from './fault-choice.ts'
@@ -128,7 +129,10 @@ async function isLeftToWork(strike: Strike, reply: FastifyReply, holding: Holdin
   }
   const isAnswered = fault.status !== undefined || fault.body !== undefined
   if (!isAnswered && fault.reset?.at !== 'answer') return true
-  if (subject.operation === 'put') await takeBody(strike, holding)
+  if (subject.operation === 'put') {
+    inviteBody(reply.raw)
+    await takeBody(strike, holding)
+  }
   if (isAnswered) {
     sendAnswer(reply, fault, now())
     return false

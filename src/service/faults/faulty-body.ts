@@ -54,6 +54,7 @@ async function* pieces({ body, socket, fault, holding, onTick }: FaultyBodyOptio
       taken += piece.length
       if (fault.slowLine !== undefined) {
         keepGoing(await holding.hold(socket, (piece.length / fault.slowLine) * 1000, onTick))
+        onTick()
       }
       yield isTurned ? piece : turned(piece)
       isTurned = true

@@ -16,11 +16,14 @@ import { pageRoutes } from '../routes/page-routes.ts'
 import { segmentRoutes } from '../routes/segment-routes.ts'
 import { storedRoutes } from '../routes/stored-routes.ts'
 import { videoRoutes } from '../videos/video-routes.ts'
+import { holdExpectedBodies, inviteBody } from './expected-bodies.ts'
 import { metricsRoute, type Metrics } from './metrics.ts'
+import { allowOtherOrigins, ORIGIN_HEADERS } from './other-origins.ts'
 import { DISK_FULL_RETRY_SECONDS, errorBody, MalformedRequest, Refusal } from './replies.ts'
 import { echoRequestIds, requestIdOf } from './request-ids.ts'
 import { securityHeaders } from './security-headers.ts'
-import { endStalledBodies, endUntakenAnswers } from './stalled-bodies.ts'
+import { endIfStalled, endStalledBodies, endUntakenAnswers } from './stalled-bodies.ts'
+import { answerUnreadable, UNREADABLE } from './unreadable-requests.ts'
 import { parseJson } from './wire.ts'
 
 export interface ServerOptions {
@@ -31,7 +34,7 @@ export interface ServerOptions {
 
 /** Builds the server, which does not listen yet. */
 export function createServer(context: ServiceContext, { metrics, lay }: ServerOptions): FastifyInstance {
-  const { limits, trustedProxies } = context.settings
+  const { limits, trustedProxies, bodyIdleMs } = context.settings
   const app = fastify({
     logger: loggerOptions(context),
     bodyLimit: limits.bodyBytes,
@@ -41,12 +44,18 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 200 },
     genReqId: requestIdOf,
-    // Fastify's own refusals (of a path that cannot be decoded) quote the URL, and an address must not be quoted.
-    frameworkErrors: (error, _request, reply) => {
+    // Fastify's own refusals quote the URL, and an address must not be quoted.
+    frameworkErrors: (error, { raw }, reply) => {
+      if (!raw.complete) endIfStalled(raw, context.settings)
       const answering = reply as unknown as Answering
-      answering.code(error.statusCode ?? 400).send(errorBody('invalid_request', 'The path or a header is malformed.'))
+      answering
+        .code(error.statusCode ?? 400)
+        .headers(ORIGIN_HEADERS)
+        .send(UNREADABLE)
     },
+    clientErrorHandler: answerUnreadable,
   })
+  holdExpectedBodies(app.server)
   // No body is read before its caller and purpose are known. Node discards an unread body as it arrives.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
@@ -59,9 +68,9 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
   echoRequestIds(app)
   securityHeaders(app)
   allowOtherOrigins(app, context.settings.bearerHeaders)
-  endStalledBodies(app, context.settings.bodyIdleMs)
+  endStalledBodies(app, context.settings)
   lay?.(app)
-  endUntakenAnswers(app, context.settings.bodyIdleMs)
+  endUntakenAnswers(app, bodyIdleMs)
   const { page, metricsPort, metricsToken } = context.settings
   if (page !== undefined)
     pageRoutes(app, page, () => context.settings.s3?.place.origin ?? new URL(context.publicUrl()).origin)
@@ -89,6 +98,7 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
 interface Answering {
   code(status: number): Answering
   header(name: string, value: string): Answering
+  headers(values: Readonly<Record<string, string>>): Answering
   send(body: object): unknown
 }
 
@@ -102,8 +112,13 @@ interface Guarded {
 }
 
 function guarded(app: FastifyInstance, { context, admission, status, rooms }: Guarded): void {
+  const { limits } = context.settings
   void app.register((scope, _options, done) => {
     scope.addHook('onRequest', credentialCheck(context, admission, status))
+    scope.addHook('preParsing', (request, reply, payload, done) => {
+      if (!(Number(request.headers['content-length']) > limits.bodyBytes)) inviteBody(reply.raw)
+      done(null, payload)
+    })
     // Parsed in a promise, so that what parseJson throws becomes a rejection.
     scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request: unknown, bytes: Buffer) =>
       Promise.resolve(bytes).then(parseJson),
@@ -114,26 +129,6 @@ function guarded(app: FastifyInstance, { context, admission, status, rooms }: Gu
     for (const routes of rooms) routes(scope, context)
     done()
   })
-}
-
-const ALLOWED_HEADERS = ['content-type', 'content-md5', 'x-api-key', 'x-request-id', 'authorization', 'authentication']
-
-/** Allows calls from any page, because permission is in a header or address that the page must hold, never in a cookie. */
-function allowOtherOrigins(app: FastifyInstance, bearerHeaders: readonly string[]): void {
-  const allowed = [...new Set([...ALLOWED_HEADERS, ...bearerHeaders])].join(', ')
-  app.addHook('onRequest', async (_request, reply) => {
-    void reply
-      .header('access-control-allow-origin', '*')
-      .header('access-control-expose-headers', 'ETag, Date, Retry-After, X-Request-Id')
-  })
-  app.options('*', (_request, reply) =>
-    reply
-      .header('access-control-allow-methods', 'GET, POST, PUT, PATCH, DELETE')
-      .header('access-control-allow-headers', allowed)
-      .header('access-control-max-age', '600')
-      .code(204)
-      .send(),
-  )
 }
 
 function answerError({ settings }: ServiceContext, error: unknown, request: FastifyRequest, reply: Answering): unknown {

@@ -17,7 +17,13 @@ export {
 
 /** The interface does not show the update bodies. Assumption: any of the fields that creating calls take. */
 export const segmentUpdate = v.partial(segmentRequest)
-export const analysisUpdate = v.partial(analysisRequest)
+const { comparison_analysis_segment_id: segmentId } = analysisRequest.entries
+/** As in the record, null stands for no segment, so that a record that was read can be sent back. */
+export const analysisUpdate = v.object({
+  ...v.partial(analysisRequest).entries,
+  comparison_analysis_segment_id: v.nullish(segmentId),
+  population_analysis_segment_id: v.nullish(segmentId),
+})
 
 /**
  * Limits what a body may cost: 16 MB of tiny values are gigabytes once they are objects, and as many error messages are even more.

@@ -1,14 +1,16 @@
 // Object storage behind signed addresses: a PUT stores one body whole or not at all, a GET reads an object back. It answers like
 // S3, with errors in XML and the MD5 of the bytes as ETag, and never accepts a service credential.
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'
 
 import { carriesCredential } from '../access/credentials.ts'
 import type { ServiceContext } from '../context.ts'
 import { isDatabaseAway, isDiskFull } from '../database/database-errors.ts'
+import { inviteBody } from '../http/expected-bodies.ts'
 import { DISK_FULL_RETRY_SECONDS, StorageRefusal, storageErrorXml } from '../http/replies.ts'
 import { endIfStalled } from '../http/stalled-bodies.ts'
+import { watchBody } from './body-watch.ts'
 import { keyOfPath, type ObjectKey } from './object-keys.ts'
 import { readObject } from './object-reading.ts'
 import { checkTarget, storePart } from './object-writing.ts'
@@ -38,7 +40,7 @@ export function objectRoutes(app: FastifyInstance, context: ServiceContext): voi
       // Node discards the rest only if nobody has begun to read it. Otherwise a client that sent everything would wait forever for
       // its next answer on this connection.
       raw.resume()
-      endIfStalled(raw, context.settings.bodyIdleMs)
+      endIfStalled(raw, context.settings)
     }
     return reply.code(refusal.status).type('application/xml').send(storageErrorXml(refusal))
   })
@@ -52,17 +54,18 @@ export function objectRoutes(app: FastifyInstance, context: ServiceContext): voi
     const contentMd5 = announcedMd5(request)
     await checkTarget(context.db, key, partNumber)
     const expected = await context.room?.forBody(sizeBytes)
-    const idle = watchIdle(request, reply, context.settings.bodyIdleMs)
+    const watch = watchBody(request, reply, context.settings)
+    inviteBody(reply.raw)
     try {
       const stored = await context.store.receive(request.raw, sizeBytes, (bytes) => {
-        idle.onBytes()
+        watch.onBytes(bytes)
         expected?.arrived(bytes)
       })
       await storePart(context, { key, partNumber, stored, contentMd5 })
       return await reply.header('etag', `"${stored.md5}"`).send()
     } finally {
       expected?.end()
-      idle.stop()
+      watch.stop()
     }
   })
 
@@ -127,25 +130,6 @@ function announcedMd5(request: FastifyRequest): string | undefined {
   if (digest.length !== 16)
     throw new StorageRefusal(400, 'InvalidDigest', 'The Content-MD5 you specified is not valid.')
   return digest.toString('hex')
-}
-
-/** Answers and closes the connection when an incomplete body brings nothing for `idleMs`. */
-function watchIdle(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  idleMs: number,
-): { onBytes: () => void; stop: () => void } {
-  const timer = setTimeout(() => {
-    const refusal = new StorageRefusal(400, 'RequestTimeout', `The body brought nothing for ${idleMs} ms.`)
-    reply.hijack()
-    reply.raw.writeHead(400, { 'content-type': 'application/xml', connection: 'close' })
-    // Once answered, Node drops a request without ending it, so whoever reads its body would wait forever.
-    reply.raw.end(storageErrorXml(refusal), () => request.raw.destroy(refusal))
-  }, idleMs)
-  const stop = () => clearTimeout(timer)
-  // Writing to disk, recording and answering may take as long as they need.
-  request.raw.once('end', stop)
-  return { onBytes: () => timer.refresh(), stop }
 }
 
 function asRefusal(error: unknown): StorageRefusal {

@@ -79,8 +79,14 @@ export function analysisRoutes(app: FastifyInstance, context: ServiceContext): v
       const status = body.status ?? found.status
       const segments = {
         primary_analysis_segment_id: body.primary_analysis_segment_id ?? found.primary_analysis_segment_id,
-        comparison_analysis_segment_id: body.comparison_analysis_segment_id ?? found.comparison_analysis_segment_id,
-        population_analysis_segment_id: body.population_analysis_segment_id ?? found.population_analysis_segment_id,
+        comparison_analysis_segment_id: givenOr(
+          body.comparison_analysis_segment_id,
+          found.comparison_analysis_segment_id,
+        ),
+        population_analysis_segment_id: givenOr(
+          body.population_analysis_segment_id,
+          found.population_analysis_segment_id,
+        ),
       }
       const isFixed = found.status !== 'draft'
       if (isFixed && (idsOf(segments).join() !== idsOf(found).join() || status !== found.status)) {
@@ -100,6 +106,11 @@ export function analysisRoutes(app: FastifyInstance, context: ServiceContext): v
 
 function idInCursor([id]: readonly unknown[]): number {
   return typeof id === 'number' && Number.isInteger(id) && Math.abs(id) <= MAX_DATABASE_INTEGER ? id : refuseCursor()
+}
+
+/** A field that is absent stays as it is; null empties it. */
+function givenOr<T>(given: T | undefined, found: T): T {
+  return given === undefined ? found : given
 }
 
 async function change(

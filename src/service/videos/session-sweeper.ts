@@ -20,13 +20,12 @@ export interface SweepResult {
   readonly failure?: unknown
 }
 
-/** Sweeps all sessions older than `ageMs` until the signal fires. Undefined if another copy is sweeping. */
+/** Sweeps all sessions created before this time until the signal fires. Undefined if another copy is sweeping. */
 export async function sweepSessions(
   context: ServiceContext,
-  ageMs: number,
+  before: Date,
   signal?: AbortSignal,
 ): Promise<SweepResult | undefined> {
-  const before = new Date(context.settings.now() - ageMs)
   // The embedded database belongs to one process, and its only connection must not be held.
   if (context.settings.databaseUrl === undefined) return sweepAll(context, before, signal)
   return context.db.connection().execute(async (db) => {

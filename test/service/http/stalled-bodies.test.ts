@@ -86,7 +86,7 @@ it('watches no body whose client has left already', async () => {
   const ended = vi.spyOn(globalThis, 'clearInterval')
   onTestFinished(() => void vi.restoreAllMocks())
 
-  endIfStalled(request, 5)
+  endIfStalled(request, { bodyIdleMs: 5, leastBytesPerSecond: 0 })
 
   const [watch] = began.mock.results
   await expect.poll(() => ended.mock.calls.flat()).toContain(watch?.value)

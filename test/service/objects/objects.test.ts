@@ -196,6 +196,7 @@ describe('a PUT', () => {
 
     expect(text).toMatch(/^HTTP\/1.1 400 /)
     expect(text).toContain('<Code>RequestTimeout</Code>')
+    expect(text).toContain('access-control-allow-origin: *')
     await incomingCount((count) => count === 0, ownDir)
     expect((await impatient.call('GET', '/stored')).json).toMatchObject({ items: [] })
   })

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 
 import { expect, it, onTestFinished } from 'vitest'
 
+import { startWithSweep } from '../../helpers/sweep-on-demand.ts'
 import { openVideoSession, put, START, startUnderTest } from '../service-under-test.ts'
 
 const DAY_MS = 24 * 3_600_000
@@ -31,6 +32,7 @@ it('ends old sessions alone, and keeps what is confirmed', async () => {
   await before.close()
   expect(await readdir(join(dataDir, 'objects', 'stored'))).toHaveLength(3)
 
+  let now = START + 8 * DAY_MS
   const lines: string[] = []
   let heard = (): void => undefined
   const swept = new Promise<void>((resolve) => (heard = resolve))
@@ -40,8 +42,11 @@ it('ends old sessions alone, and keeps what is confirmed', async () => {
       if (line.includes('unfinished sessions')) heard()
     },
   }
-  const after = await startUnderTest({ dataDir, log, now: () => START + 8 * DAY_MS })
+  const { service: after, sweep } = await startWithSweep(() => startUnderTest({ dataDir, log, now: () => now }))
   onTestFinished(() => after.close())
+  // A clock that jumps makes no session older: the young one stays.
+  now += 30 * DAY_MS
+  sweep()
   await swept
 
   expect(lines.join('')).toContain('"settled":1,"failed":0')
@@ -67,9 +72,9 @@ it('says why the storage of a session could not be cleared', async () => {
     const write = (line: string) => {
       if (line.includes('could not be ended')) resolve(line)
     }
-    const after = startUnderTest({ dataDir, log: { write }, now: () => START + 8 * DAY_MS })
-    onTestFinished(async () => (await after).close())
-    after.catch(reject)
+    const after = startWithSweep(() => startUnderTest({ dataDir, log: { write }, now: () => START + 8 * DAY_MS }))
+    onTestFinished(async () => (await after).service.close())
+    after.then(({ sweep }) => sweep(), reject)
   })
 
   expect(why).toContain('EISDIR')

@@ -1,0 +1,46 @@
+// Watches the body of a PUT on its way to the disk, and ends one that stalls or trickles as S3 does.
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { OutgoingHttpHeaders } from 'node:http'
+
+import { bodyPace } from '../http/body-pace.ts'
+import { StorageRefusal, storageErrorXml } from '../http/replies.ts'
+import type { ServiceSettings } from '../settings.ts'
+
+export interface BodyWatch {
+  /** Bytes have come; 0: it is we who keep them waiting. */
+  onBytes(bytes: number): void
+  stop(): void
+}
+
+/** Answers 400 RequestTimeout and closes the connection when the body brings nothing for too long, or too little. */
+export function watchBody(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { bodyIdleMs, leastBytesPerSecond }: Pick<ServiceSettings, 'bodyIdleMs' | 'leastBytesPerSecond'>,
+): BodyWatch {
+  let isEnded = false
+  const end = (problem: string): void => {
+    stop()
+    isEnded = true
+    const refusal = new StorageRefusal(400, 'RequestTimeout', problem)
+    reply.hijack()
+    const headers = { ...(reply.getHeaders() as OutgoingHttpHeaders), 'content-type': 'application/xml' }
+    reply.raw.writeHead(400, { ...headers, connection: 'close' })
+    // Once answered, Node drops a request without ending it, so whoever reads its body would wait forever.
+    reply.raw.end(storageErrorXml(refusal), () => request.raw.destroy(refusal))
+  }
+  const timer = setTimeout(() => end(`The body brought nothing for ${bodyIdleMs} ms.`), bodyIdleMs)
+  const stop = (): void => clearTimeout(timer)
+  const pace = bodyPace(leastBytesPerSecond)
+  // Writing to disk, recording and answering may take as long as they need.
+  request.raw.once('end', stop)
+  return {
+    onBytes(bytes) {
+      if (isEnded) return
+      timer.refresh()
+      if (!pace.keepsUp(bytes)) end(`The body came more slowly than ${leastBytesPerSecond} bytes a second.`)
+    },
+    stop,
+  }
+}

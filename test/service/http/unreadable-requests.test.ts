@@ -1,0 +1,44 @@
+// What Node's parser or the router refuses before any route sees it: a page must still learn the status.
+
+import { once } from 'node:events'
+import { connect } from 'node:net'
+
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+import { startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
+
+let service: ServiceUnderTest
+beforeAll(async () => {
+  service = await startUnderTest()
+})
+afterAll(() => service.close())
+
+it.each([
+  ['a header without a colon', 400, 'GET /players HTTP/1.1\r\nHost: x\r\nnonsense\r\n\r\n'],
+  ['no HTTP', 400, 'hello\r\n\r\n'],
+  ['headers of 20 kB', 431, `GET /players HTTP/1.1\r\nHost: x\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`],
+  [
+    'a path that cannot be decoded',
+    400,
+    'GET /requested_analyses/%E0%A4 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+  ],
+  [
+    'an id of 300 letters',
+    414,
+    `GET /requested_analyses/${'x'.repeat(300)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+  ],
+])('answers %s with a status that pages can read, and in the words of the service', async (_, status, text) => {
+  const socket = connect(service.port, '127.0.0.1').on('error', () => undefined)
+  let answer = ''
+  socket.on('data', (bytes: Buffer) => (answer += bytes.toString()))
+
+  socket.write(text)
+  await once(socket, 'close')
+
+  const [head = '', body = ''] = answer.split('\r\n\r\n')
+  expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+  expect(head).toContain('access-control-allow-origin: *')
+  expect(JSON.parse(body)).toEqual({
+    error: { code: 'invalid_request', message: 'The path or a header is malformed.' },
+  })
+})
