@@ -12,8 +12,8 @@ import { resolveOptions } from './settings.ts'
  * `databaseUrl`, @aws-sdk/client-s3 with `s3`, jose with `jwt`). Rejects when the port is taken; with ERR_SERVICE_PACKAGES and the
  * command that installs them when packages are missing; with ERR_SERVICE_DATA_IN_USE when another process has the data folder open;
  * with ERR_SERVICE_DATA_FULL when its disk has no room for the embedded database; with ERR_SERVICE_DATA_FOREIGN when the folder
- * belongs to another database or has other things in it; with ERR_SERVICE_DATABASE and the database's words when it cannot be reached, opened or migrated; and with a
- * TypeError that names the rule and the field when `faults` are malformed.
+ * belongs to another database or has other things in it; with ERR_SERVICE_DATABASE and the database's words when it cannot be
+ * reached, opened or migrated; and with a TypeError that names the rule and the field when `faults` are malformed.
  */
 export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
   const settings = resolveOptions(options)

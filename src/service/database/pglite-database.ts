@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
 import { Kysely } from 'kysely'
@@ -11,6 +11,7 @@ import { checkRoomToStart, roomToStart } from './disk-room.ts'
 import { migrate } from './migrations.ts'
 import { pgliteDialect } from './pglite-dialect.ts'
 import type { Database, Tables } from './tables.ts'
+import { syncFolder } from '../sync-folder.ts'
 
 export interface PglitePlace {
   /** Where its files are. Default: in memory. */
@@ -36,6 +37,8 @@ export async function openPglite({ folder, prepared, keepFreeBytes = 1 }: Pglite
   const from = isNew && prepared !== undefined ? { loadDataDir: prepared } : {}
   const db = await migrated(await open({ dataDir: folder, ...from }))
   await rm(mark, { force: true })
+  // After a power cut the mark must not come back: by then the database holds something.
+  if (isNew) await syncFolder(dirname(folder))
   return db
 }
 

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 
 import { makeFolder } from '../make-folder.ts'
+import { syncFolder } from '../sync-folder.ts'
 
 export interface ReceivedBlob {
   readonly blob: string
@@ -117,15 +118,4 @@ async function write(
     await file.close()
   }
   return { sizeBytes, md5: hash.digest('hex') }
-}
-
-/** Makes a rename durable. Windows cannot open a folder and needs no such step. */
-async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }
