@@ -3,7 +3,7 @@
 
 import { tellingHiddenAnswers } from './adapters/browser/hidden-answers.ts'
 import { PLACES_PER_HOST, platformLocks, sharingHosts } from './adapters/browser/host-slots.ts'
-import { indexedDbJournal } from './adapters/browser/indexed-db-journal.ts'
+import { indexedDbJournal, type IndexedDbJournal } from './adapters/browser/indexed-db-journal.ts'
 import { keptHandles } from './adapters/browser/kept-handles.ts'
 import { listenForNetwork } from './adapters/browser/network-hints.ts'
 import { pageClock } from './adapters/browser/page-clock.ts'
@@ -22,7 +22,11 @@ import { createUplink as createPortableUplink, type Uplink, type UplinkOptions, 
 export * from './index-names.ts'
 export { sharingHosts } from './adapters/browser/host-slots.ts'
 export { tellingHiddenAnswers } from './adapters/browser/hidden-answers.ts'
-export { indexedDbJournal, type IndexedDbJournalOptions } from './adapters/browser/indexed-db-journal.ts'
+export {
+  indexedDbJournal,
+  type IndexedDbJournal,
+  type IndexedDbJournalOptions,
+} from './adapters/browser/indexed-db-journal.ts'
 export { pageClock } from './adapters/browser/page-clock.ts'
 export { fileFromHandle, withHandle } from './adapters/browser/picked-files.ts'
 export type { FindSource, MissingFile, SessionFile } from './adapters/browser/picked-files.ts'
@@ -92,7 +96,8 @@ export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
       random: random ?? Math.random,
     },
   )
-  const picked = createPickedFiles(failingAsOurs(kept), isKeeping ? keptHandles() : undefined)
+  const handles = isKeeping ? keptHandles((kept as Partial<IndexedDbJournal>).database) : undefined
+  const picked = createPickedFiles(failingAsOurs(kept), handles)
   const waking = keepsAwake ? createWaking() : undefined
   const stopListening = listenForNetwork(() => uplink.probeNow())
   /** What a page does alongside every upload. */
@@ -106,8 +111,19 @@ export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
     upload.done().then(settled, settled)
     return upload
   }
+  /** A session that a later life of the page gives up needs its files no more. */
+  const thenForgetFiles =
+    <Options, Ended>(end: (key: string, options?: Options) => Promise<Ended>) =>
+    async (key: string, endOptions?: Options): Promise<Ended> => {
+      const ended = await end(key, endOptions)
+      await handles?.forget(key).catch(() => undefined)
+      return ended
+    }
   return {
     ...uplink,
+    discardSession: thenForgetFiles(uplink.discardSession),
+    cancelSession: thenForgetFiles(uplink.cancelSession),
+    forgetSession: thenForgetFiles(uplink.forgetSession),
     uploadVideos: (input) => accompany(uplink.uploadVideos(input), input.files),
     uploadCaptures: (input) => accompany(uplink.uploadCaptures(input), input.files),
     upload: (input) => accompany(uplink.upload(input), input.files),

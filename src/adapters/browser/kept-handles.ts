@@ -14,7 +14,7 @@ type Permissions = {
   readonly [Method in 'queryPermission' | 'requestPermission']?: (how: { mode: 'read' }) => Promise<PermissionState>
 }
 
-/** Makes the store. `name` is the journal's database. */
+/** Makes the store. `name` is the journal's database. For a journal that has none in this page, it is that of the default journal. */
 export function keptHandles(name = 'mocap-uplink'): KeptHandles {
   const database = pageDatabase(name)
   return {
