@@ -76,7 +76,7 @@ export interface BrowserUplink extends Uplink {
  */
 export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
   const { transport, storageTransport, journal, clock = pageClock(), random, keepsAwake = true, ...own } = options
-  const isKeeping = platformLocks() !== undefined && typeof indexedDB !== 'undefined'
+  const isKeeping = platformLocks() && typeof indexedDB !== 'undefined'
   const kept = journal ?? (isKeeping ? indexedDbJournal({ clock }) : memoryJournal())
   const uplink = createPortableUplink(
     {
@@ -96,8 +96,8 @@ export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
       random: random ?? Math.random,
     },
   )
-  const handles = isKeeping ? keptHandles((kept as Partial<IndexedDbJournal>).database) : undefined
-  const picked = createPickedFiles(failingAsOurs(kept), handles)
+  const { database } = kept as Partial<IndexedDbJournal>
+  const picked = createPickedFiles(failingAsOurs(kept), isKeeping ? keptHandles(database) : undefined)
   const waking = keepsAwake ? createWaking() : undefined
   const stopListening = listenForNetwork(() => uplink.probeNow())
   /** What a page does alongside every upload. */
@@ -112,18 +112,17 @@ export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
     return upload
   }
   /** A session that a later life of the page gives up needs its files no more. */
-  const thenForgetFiles =
-    <Options, Ended>(end: (key: string, options?: Options) => Promise<Ended>) =>
-    async (key: string, endOptions?: Options): Promise<Ended> => {
-      const ended = await end(key, endOptions)
-      await handles?.forget(key).catch(() => undefined)
+  const forgettingFiles =
+    (end: Uplink['discardSession']): Uplink['discardSession'] =>
+    (key, endOptions) => {
+      const ended = end(key, endOptions)
+      picked.remember({ key, done: () => ended }, [])
       return ended
     }
   return {
     ...uplink,
-    discardSession: thenForgetFiles(uplink.discardSession),
-    cancelSession: thenForgetFiles(uplink.cancelSession),
-    forgetSession: thenForgetFiles(uplink.forgetSession),
+    discardSession: forgettingFiles(uplink.discardSession),
+    cancelSession: forgettingFiles(uplink.cancelSession),
     uploadVideos: (input) => accompany(uplink.uploadVideos(input), input.files),
     uploadCaptures: (input) => accompany(uplink.uploadCaptures(input), input.files),
     upload: (input) => accompany(uplink.upload(input), input.files),

@@ -151,7 +151,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
         { ...access(), name, key },
       )
 
-      expect(await countHandles(tab)).toEqual({ [name ?? 'mocap-uplink']: 0 })
+      await expect.poll(() => countHandles(tab)).toEqual({ [name ?? 'mocap-uplink']: 0 })
     },
   )
 
