@@ -86,13 +86,13 @@ h2:focus-visible { outline-offset: 1px; }
 [data-over] { border: 1.5px solid var(--_accent); background: var(--_raised); }
 
 .offer, .notice, .summary {
-  gap: 12px 16px; justify-content: space-between; margin: 12px 12px 0; padding: 16px; background: var(--_raised);
+  gap: 12px 16px; justify-content: space-between; padding: 16px;
 }
-.offer { border-inline-start: 4px solid var(--_accent); }
-.notice { margin: 0 12px 12px; align-items: start; border-inline-start: 4px solid var(--_danger); }
+.offer, .notice { margin: 12px 12px 0; background: var(--_raised); border-inline-start: 4px solid var(--_accent); }
+.notice { margin: 0 12px 12px; align-items: start; border-color: var(--_danger); }
 .notice button { margin: -8px; }
 
-.summary { margin: 0; padding-inline: 20px; border-block-start: 1px solid var(--_line); background: none; }
+.summary { padding-inline: 20px; border-block-start: 1px solid var(--_line); }
 h2, [data-large] .title { font-size: 1.125em; }
 .total-bar { flex: 1 0 100%; block-size: 8px; }
 [data-outcome='done'] .title { color: var(--_success); }
