@@ -96,7 +96,8 @@ const denseStyles: Plugin = {
     build.onLoad({ filter: /[\\/]element[\\/]style-sheet\.ts$/ }, ({ path }) => ({
       contents: readFileSync(path, 'utf8').replaceAll(/`\n([^`]+)`/g, (_whole, css: string) => {
         const { code } = build.esbuild.transformSync(css, { loader: 'css', minify: true })
-        return JSON.stringify(code.trim())
+        // It leaves the spaces in the values of custom properties.
+        return JSON.stringify(code.trim().replaceAll(/(?<=[,:]) /g, ''))
       }),
       loader: 'ts',
     }))

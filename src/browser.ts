@@ -3,7 +3,7 @@
 
 import { tellingHiddenAnswers } from './adapters/browser/hidden-answers.ts'
 import { PLACES_PER_HOST, platformLocks, sharingHosts } from './adapters/browser/host-slots.ts'
-import { indexedDbJournal } from './adapters/browser/indexed-db-journal.ts'
+import { indexedDbJournal, type IndexedDbJournal } from './adapters/browser/indexed-db-journal.ts'
 import { keptHandles } from './adapters/browser/kept-handles.ts'
 import { listenForNetwork } from './adapters/browser/network-hints.ts'
 import { pageClock } from './adapters/browser/page-clock.ts'
@@ -22,7 +22,11 @@ import { createUplink as createPortableUplink, type Uplink, type UplinkOptions, 
 export * from './index-names.ts'
 export { sharingHosts } from './adapters/browser/host-slots.ts'
 export { tellingHiddenAnswers } from './adapters/browser/hidden-answers.ts'
-export { indexedDbJournal, type IndexedDbJournalOptions } from './adapters/browser/indexed-db-journal.ts'
+export {
+  indexedDbJournal,
+  type IndexedDbJournal,
+  type IndexedDbJournalOptions,
+} from './adapters/browser/indexed-db-journal.ts'
 export { pageClock } from './adapters/browser/page-clock.ts'
 export { fileFromHandle, withHandle } from './adapters/browser/picked-files.ts'
 export type { FindSource, MissingFile, SessionFile } from './adapters/browser/picked-files.ts'
@@ -72,7 +76,7 @@ export interface BrowserUplink extends Uplink {
  */
 export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
   const { transport, storageTransport, journal, clock = pageClock(), random, keepsAwake = true, ...own } = options
-  const isKeeping = platformLocks() !== undefined && typeof indexedDB !== 'undefined'
+  const isKeeping = platformLocks() && typeof indexedDB !== 'undefined'
   const kept = journal ?? (isKeeping ? indexedDbJournal({ clock }) : memoryJournal())
   const uplink = createPortableUplink(
     {
@@ -92,7 +96,8 @@ export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
       random: random ?? Math.random,
     },
   )
-  const picked = createPickedFiles(failingAsOurs(kept), isKeeping ? keptHandles() : undefined)
+  const { database } = kept as Partial<IndexedDbJournal>
+  const picked = createPickedFiles(failingAsOurs(kept), isKeeping ? keptHandles(database) : undefined)
   const waking = keepsAwake ? createWaking() : undefined
   const stopListening = listenForNetwork(() => uplink.probeNow())
   /** What a page does alongside every upload. */
@@ -106,8 +111,18 @@ export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
     upload.done().then(settled, settled)
     return upload
   }
+  /** A session that a later life of the page gives up needs its files no more. */
+  const forgettingFiles =
+    (end: Uplink['discardSession']): Uplink['discardSession'] =>
+    (key, endOptions) => {
+      const ended = end(key, endOptions)
+      picked.remember({ key, done: () => ended }, [])
+      return ended
+    }
   return {
     ...uplink,
+    discardSession: forgettingFiles(uplink.discardSession),
+    cancelSession: forgettingFiles(uplink.cancelSession),
     uploadVideos: (input) => accompany(uplink.uploadVideos(input), input.files),
     uploadCaptures: (input) => accompany(uplink.uploadCaptures(input), input.files),
     upload: (input) => accompany(uplink.upload(input), input.files),

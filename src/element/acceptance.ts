@@ -1,5 +1,6 @@
 // Decides which of the chosen files may be uploaded, and why the others may not, before anything is sent.
 
+import { isFileName } from '../client/contract/fields.ts'
 import { kindsIn } from './attributes.ts'
 import type { ChosenFile } from './chosen-files.ts'
 
@@ -10,6 +11,8 @@ export type RefusalReason =
   | 'mixed'
   /** Has no bytes. */
   | 'empty'
+  /** Its name has a character that no upload can carry, such as a slash. */
+  | 'character'
   /** Hidden, or made by an operating system. */
   | 'system'
   /** The same file is already in the list, or in an unfinished upload that is offered. */
@@ -70,6 +73,7 @@ export function judgeFiles(
   const reasonAgainst = (file: File, own: Present): RefusalReason | undefined => {
     if (SYSTEM_FILE.test(file.name)) return 'system'
     if (kinds[0] && !kinds.some((kind) => isOfKind(file, kind))) return 'kind'
+    if (!isFileName(file.name.trim())) return 'character'
     if (file.size === 0) return 'empty'
     const isKnown = ({ of }: { readonly of: Present }): boolean =>
       isSameFile(of, own) && (!rules.isRenaming || isSamePlace(of.location, own.location))

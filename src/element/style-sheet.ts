@@ -41,7 +41,7 @@ const SHAPE = `
 h2, p, ul, li { margin: 0; padding: 0; font: inherit; list-style: none; }
 .uploader, dialog {
   background: var(--_surface); border: 1px solid var(--_line); border-radius: var(--mocap-radius, 12px);
-  font: 400 var(--mocap-font-size, 0.9375rem)/1.45 var(--mocap-font, ui-sans-serif, system-ui, sans-serif);
+  font: 400 var(--mocap-font-size, 0.9375rem)/1.45 var(--mocap-font, system-ui, sans-serif);
   font-variant-numeric: tabular-nums;
 }
 .uploader { overflow: hidden; }
@@ -57,7 +57,9 @@ h2, p, ul, li { margin: 0; padding: 0; font: inherit; list-style: none; }
 .hint, .notice ul, h2 + p { margin-block-start: 4px; }
 svg { inline-size: 1.25rem; block-size: 1.25rem; fill: none; stroke: currentColor; stroke-width: 1.6;
   stroke-linecap: round; stroke-linejoin: round; display: block; }
-.actions { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; }
+.drop-zone, .offer, .notice, .summary, .file, .actions { display: flex; flex-wrap: wrap; align-items: center; }
+.drop-zone, .offer, .notice { border-radius: calc(var(--mocap-radius, 12px) - 4px); }
+.actions { gap: 8px; }
 
 button {
   font: inherit; font-weight: 500; line-height: 1.2; color: var(--_text);
@@ -75,8 +77,7 @@ button {
 h2:focus-visible { outline-offset: 1px; }
 
 .drop-zone {
-  display: flex; flex-wrap: wrap; align-items: center; gap: 8px 12px; margin: 12px; padding: 12px 16px;
-  border: 1.5px dashed var(--_edge); border-radius: calc(var(--mocap-radius, 12px) - 4px);
+  gap: 8px 12px; margin: 12px; padding: 12px 16px; border: 1.5px dashed var(--_edge);
 }
 .drop-icon { padding: 8px; border-radius: 50%; color: var(--_accent); background: var(--_raised); }
 [class$='words'] { flex: 1 1 12rem; overflow-wrap: anywhere; }
@@ -85,14 +86,13 @@ h2:focus-visible { outline-offset: 1px; }
 [data-over] { border: 1.5px solid var(--_accent); background: var(--_raised); }
 
 .offer, .notice, .summary {
-  display: flex; flex-wrap: wrap; gap: 12px 16px; align-items: center; justify-content: space-between;
-  margin: 12px 12px 0; padding: 16px; border-radius: calc(var(--mocap-radius, 12px) - 4px); background: var(--_raised);
+  gap: 12px 16px; justify-content: space-between; padding: 16px;
 }
-.offer { border-inline-start: 4px solid var(--_accent); }
-.notice { margin: 0 12px 12px; align-items: start; border-inline-start: 4px solid var(--_danger); }
+.offer, .notice { margin: 12px 12px 0; background: var(--_raised); border-inline-start: 4px solid var(--_accent); }
+.notice { margin: 0 12px 12px; align-items: start; border-color: var(--_danger); }
 .notice button { margin: -8px; }
 
-.summary { margin: 0; padding-inline: 20px; border-block-start: 1px solid var(--_line); border-radius: 0; background: none; }
+.summary { padding-inline: 20px; border-block-start: 1px solid var(--_line); }
 h2, [data-large] .title { font-size: 1.125em; }
 .total-bar { flex: 1 0 100%; block-size: 8px; }
 [data-outcome='done'] .title { color: var(--_success); }
@@ -120,8 +120,7 @@ const ROWS = `
   max-block-size: var(--mocap-list-height, 28rem);
 }
 .file {
-  display: flex; flex-wrap: wrap; align-items: center; gap: 8px .75rem; contain: content;
-  padding: 9px 20px; min-block-size: 60px;
+  gap: 8px .75rem; contain: content; padding: 9px 20px; min-block-size: 60px;
 }
 .file + .file { border-block-start: 1px solid var(--_line); }
 .file-icon { color: var(--_muted); }

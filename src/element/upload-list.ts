@@ -99,7 +99,7 @@ export function createUploadList(listener: ListListener): UploadList {
       over.add(job)
       // The last reading. What it leaves open, such as a file that the upload never began, is settled after it.
       read(job, Number.NaN)
-      for (const [index, item] of job.items.entries()) settleItem(item, report, report?.files[index]?.error)
+      job.items.forEach((item, index) => settleItem(item, report, report?.files[index]?.error))
       listener.settled(job, report, error)
       listener.change()
     }

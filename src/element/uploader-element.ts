@@ -200,10 +200,9 @@ export class MocapUploaderElement extends Base {
 
 /** The language of the nearest `lang` attribute: the element's own or that of an ancestor, also outside of its shadow root. */
 function languageOf(element: Element): string | undefined {
-  const found = element.closest('[lang]')
-  if (found) return found.getAttribute('lang') ?? undefined
   const root = element.getRootNode()
-  return root instanceof ShadowRoot ? languageOf(root.host) : undefined
+  const found = element.closest('[lang]')?.getAttribute('lang')
+  return found ?? (root instanceof ShadowRoot ? languageOf(root.host) : undefined)
 }
 
 declare global {

@@ -25,7 +25,7 @@ export function createWords(texts: UploaderTexts, language: string | undefined):
 const NAMED_FILES = 3
 
 export function namesOf(names: readonly string[], words: Words): string {
-  const named = names.slice(0, NAMED_FILES).map(isolated)
-  const more = names.length - named.length
-  return `${named.join(', ')}${more > 0 ? ` ${words.andMore(more)}` : ''}`
+  const named = names.slice(0, NAMED_FILES).map(isolated).join(', ')
+  const more = names.length - NAMED_FILES
+  return more > 0 ? `${named} ${words.andMore(more)}` : named
 }

@@ -15,7 +15,8 @@ const POLICY =
 const MIB = 1024 * 1024
 
 describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
-  const files = { 'swing-01.mp4': pattern(1000), 'swing-02.mp4': pattern(6 * MIB), 'notes.pdf': pattern(100) }
+  const clips = { 'swing-01.mp4': pattern(1000), 'swing-02.mp4': pattern(6 * MIB), 'back\\slash.mp4': pattern(100) }
+  const files = { ...clips, 'notes.pdf': pattern(100) }
   const pages = useElementPages(files, { 'content-security-policy': POLICY })
 
   const paths = (...names: string[]): string[] => names.map(pages.pathOf)
@@ -105,6 +106,17 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
 
     await button(page, 'Dismiss').click()
     expect(await notice.textContent()).toBe('')
+  })
+
+  test('refuses a file whose name no upload can carry, and takes the others', async () => {
+    const page = await openPage()
+    await addElement(page)
+    await pick(page, 'back\\slash.mp4', 'swing-01.mp4')
+
+    const why = 'its name has a / or \\; rename it'
+    await page.getByRole('alert').getByText(`back\\slash.mp4: ${why}`).waitFor()
+    await button(page, 'Upload 1 file').click()
+    await heading(page).getByText('Your file is uploaded and confirmed').waitFor()
   })
 
   test('names the kinds that it takes in words, however the page names them', async () => {

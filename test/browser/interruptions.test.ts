@@ -37,10 +37,11 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
   })
 
   const access = () => ({ baseUrl: service.url, apiKey: API_KEY })
-  const begin = (page: Page, kind: 'picked' | 'handle') =>
+  const begin = (page: Page, kind: 'picked' | 'handle', journalName?: string) =>
     page.evaluate(
-      async ({ baseUrl, apiKey, kind: of }) => {
-        const uplink = rig.createUplink({ baseUrl, credentials: { apiKey } })
+      async ({ baseUrl, apiKey, kind: of, name }) => {
+        const journal = name === undefined ? {} : { journal: rig.indexedDbJournal({ name }) }
+        const uplink = rig.createUplink({ baseUrl, credentials: { apiKey }, ...journal })
         const file = document.querySelector<HTMLInputElement>('#files')!.files![0]!
         let source = rig.blobSource(file)
         if (of === 'handle') {
@@ -57,7 +58,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
         })
         return globalThis.upload.key
       },
-      { ...access(), kind },
+      { ...access(), kind, name: journalName },
     )
   /** Resumes with what was picked, or with what the browser remembers. Rejects while another tab has the session. */
   const resume = (page: Page, key: string) =>
@@ -72,13 +73,26 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
   const status = (page: Page) => page.evaluate(async () => (await globalThis.upload.done()).status)
   const isLatePart = (url: URL): boolean => Number(url.searchParams.get('partNumber') ?? 1) > 1
   /** Until the first part is confirmed, with the others held. */
-  async function beginAndHold(page: Page, kind: 'picked' | 'handle'): Promise<string> {
+  async function beginAndHold(page: Page, kind: 'picked' | 'handle', journalName?: string): Promise<string> {
     await page.setInputFiles('#files', path)
     await page.route(isLatePart, () => undefined)
-    const key = await begin(page, kind)
+    const key = await begin(page, kind, journalName)
     await page.waitForFunction((of) => globalThis.upload.progress().confirmedBytes === of, 5 * MIB)
     return key
   }
+  /** How many handles each database of the page holds. */
+  const countHandles = (page: Page) =>
+    page.evaluate(async () => {
+      const asked = <T>(request: IDBRequest<T>) =>
+        new Promise<T>((resolve) => (request.onsuccess = () => resolve(request.result)))
+      const counts: Record<string, number> = {}
+      for (const { name = '' } of await indexedDB.databases()) {
+        const database = await asked(indexedDB.open(name))
+        counts[name] = await asked(database.transaction('handles').objectStore('handles').count())
+        database.close()
+      }
+      return counts
+    })
   function countPuts(page: Page): { count: number } {
     const puts = { count: 0 }
     page.on('request', (request) => (puts.count += request.method() === 'PUT' ? 1 : 0))
@@ -119,6 +133,53 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     await resume(tab, key)
 
     expect(await status(tab)).toBe('confirmed')
+  })
+
+  test.each([undefined, 'uploads of Ann'])(
+    'a later life that discards a session leaves no handle of it: journal %s',
+    async (name) => {
+      const tab = await openTab(await openContext(browser), pages.url)
+      const key = await beginAndHold(tab, 'handle', name)
+      const kept = { [name ?? 'mocap-uplink']: 1 }
+      expect(await countHandles(tab)).toEqual(kept)
+      await tab.reload()
+      await tab.evaluate(
+        async ({ baseUrl, apiKey, name: of, key }) => {
+          const journal = of === undefined ? {} : { journal: rig.indexedDbJournal({ name: of }) }
+          await rig.createUplink({ baseUrl, credentials: { apiKey }, ...journal }).discardSession(key)
+        },
+        { ...access(), name, key },
+      )
+
+      await expect.poll(() => countHandles(tab)).toEqual({ [name ?? 'mocap-uplink']: 0 })
+    },
+  )
+
+  test('many handles are kept a hundred at a time, so that the page gets its turn in between', async () => {
+    const tab = await openTab(await openContext(browser), pages.url)
+    const most = await tab.evaluate(async ({ baseUrl, apiKey }) => {
+      const handle = await (await navigator.storage.getDirectory()).getFileHandle('swing.mp4', { create: true })
+      const writable = await handle.createWritable()
+      await writable.write('swing')
+      await writable.close()
+      const puts = new Map<unknown, number>()
+      const put = Reflect.get(IDBObjectStore.prototype, 'put')
+      IDBObjectStore.prototype.put = function (...given) {
+        if (this.name === 'handles') puts.set(this.transaction, (puts.get(this.transaction) ?? 0) + 1)
+        return put.apply(this, given)
+      }
+      const uplink = rig.createUplink({ baseUrl, credentials: { apiKey } })
+      const files = await Promise.all(
+        Array.from({ length: 250 }, async () => ({ source: await rig.fileFromHandle(handle), frameRate: 240 })),
+      )
+      const session = { movementTypeId: 1, playerId: 'p-17', sessionDate: '2026-11-20', sessionTypeId: 2 }
+      uplink.uploadVideos({ files, ...session }).pause()
+      const kept = (): number => [...puts.values()].reduce((sum, each) => sum + each, 0)
+      while (kept() < 250) await new Promise((resolve) => setTimeout(resolve))
+      return Math.max(...puts.values())
+    }, access())
+
+    expect(most).toBe(100)
   })
 
   test('a slow line is shown as it goes, and is no failure', async () => {

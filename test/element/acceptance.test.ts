@@ -55,3 +55,14 @@ it('takes a file of another size or time, and any time where none is known', () 
     1,
   )
 })
+
+it.each(['cam\\swing.action', 'a/b.action', ' '])(
+  'refuses a name that no upload can carry, and that file alone: %j',
+  (name) => {
+    const file = { path: name, file: new File(['one'], name, { lastModified: 7 }) }
+    const { accepted, refused } = judgeFiles([file, chosen('a.action')], [], RULES)
+
+    expect(refused).toEqual([{ name, reason: 'character' }])
+    expect(accepted).toHaveLength(1)
+  },
+)

@@ -23,6 +23,11 @@ export interface IndexedDbJournalOptions {
   readonly clock?: Clock
 }
 
+export interface IndexedDbJournal extends Journal {
+  /** The database's name. The file handles of a session are kept beside it. */
+  readonly database: string
+}
+
 const SETTLED_KEPT = 100
 
 /**
@@ -30,7 +35,7 @@ const SETTLED_KEPT = 100
  * another tab, and in a page that is not secure. The browser may delete everything if the disk is full or the person
  * clears the site.
  */
-export function indexedDbJournal(options: IndexedDbJournalOptions = {}): Journal {
+export function indexedDbJournal(options: IndexedDbJournalOptions = {}): IndexedDbJournal {
   const { name = 'mocap-uplink', clock } = options
   const database = pageDatabase(name, clock)
   const remove = async (key: string): Promise<void> => {
@@ -46,6 +51,7 @@ export function indexedDbJournal(options: IndexedDbJournalOptions = {}): Journal
   }
 
   return {
+    database: name,
     async open(key) {
       const release = await leaseSession(platformLocks(), name, key)
       try {

@@ -3,7 +3,8 @@
 import { ended, pageDatabase, rangeOf } from './page-database.ts'
 
 export interface KeptHandles {
-  keep(key: string, handles: ReadonlyMap<number, FileSystemFileHandle>): Promise<void>
+  /** Keeps handles, each with its file index. Takes them out of the list. Opens the database even if there are none. */
+  keep(key: string, handles: (readonly [fileIndex: number, handle: FileSystemFileHandle])[]): Promise<void>
   /** The handles of a session, by file index. */
   of(key: string): Promise<ReadonlyMap<number, FileSystemFileHandle>>
   forget(key: string): Promise<void>
@@ -14,15 +15,22 @@ type Permissions = {
   readonly [Method in 'queryPermission' | 'requestPermission']?: (how: { mode: 'read' }) => Promise<PermissionState>
 }
 
-/** Makes the store. `name` is the journal's database. */
+/** Two thousand handles at once were one task of 60 ms of processor time. */
+const KEPT_AT_ONCE = 100
+
+/** Makes the store. `name` is the journal's database. For a journal that has none in this page, it is that of the default journal. */
 export function keptHandles(name = 'mocap-uplink'): KeptHandles {
   const database = pageDatabase(name)
   return {
-    keep: (key, handles) =>
-      database.use(async (db) => {
-        const tx = db.transaction('handles', 'readwrite')
-        await ended(tx, ...[...handles].map(([fileIndex, handle]) => tx.store.put(handle, [key, fileIndex])))
-      }),
+    async keep(key, handles) {
+      do {
+        const some = handles.splice(0, KEPT_AT_ONCE)
+        await database.use(async (db) => {
+          const tx = db.transaction('handles', 'readwrite')
+          await ended(tx, ...some.map(([fileIndex, handle]) => tx.store.put(handle, [key, fileIndex])))
+        })
+      } while (handles.length > 0)
+    },
     of: (key) =>
       database.use(async (db) => {
         const tx = db.transaction('handles')

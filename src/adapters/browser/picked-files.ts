@@ -132,9 +132,11 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
   return {
     remember(upload, given) {
       if (!kept) return
-      const map = new Map(given.flatMap((handle, index) => (handle ? [[index, handle] as const] : [])))
       // Even if there are none: then the database is open by the time the upload needs it.
-      const keeping = kept.keep(upload.key, map)
+      const keeping = kept.keep(
+        upload.key,
+        given.flatMap((handle, index) => (handle ? [[index, handle] as const] : [])),
+      )
       // What failed or was interrupted, in whole or in part, can be resumed and needs its files.
       const forget = async (): Promise<void> => {
         const { status } = await upload.done().catch((error: unknown) => (error as { readonly report: Ending }).report)
@@ -185,7 +187,7 @@ function filesMissing(key: string, missing: readonly MissingFile[]): UploadError
   const more = names.length > 3 ? ` and ${names.length - 3} more` : ''
   return new UploadError(
     'ERR_UPLOAD_SOURCE_READ',
-    `To go on, ${key} needs ${names.slice(0, 3).join(', ')}${more}. Pick them again, unchanged, or allow them (allowFiles).`,
+    `To go on, ${key} needs ${names.slice(0, 3).join(', ')}${more}. Pick them again, or call allowFiles.`,
     { details: { missing: names } },
   )
 }
