@@ -11,7 +11,7 @@ import { createSimulatedClock } from '../../helpers/simulated-clock.ts'
 const ADDRESS = readAddress('https://store.test/a/1?X-Amz-Signature=secret')
 const RECEIPT = { acceptedEnd: 1, isVerified: false }
 const UNIT = { fileIndex: 0, partNumber: 1, start: 0, end: 1 }
-const TURN = { unit: UNIT, attempt: 1, usedTries: 0, isFreshConnection: false, epoch: 0 }
+const TURN = { unit: UNIT, attempt: 1, usedTries: 0, isFreshConnection: false, isFirstComer: false, epoch: 0 }
 const GIVE_UP_AFTER_MS = 60_000
 
 it('tells of an outage once for each pause, of each try once, and of its end', () => {
