@@ -133,38 +133,28 @@ function frameRateOf(input: CapturesInput, kind: CaptureKind): number | undefine
  * files they are. With `rename` they get their folder's name in front instead, and more of the path where that is not enough.
  */
 function distinctNames(files: readonly UploadFile[], isRename: boolean): UploadFile[] {
-  const groups = groupByName(files)
-  const taken = new Set([...groups].filter(([, group]) => group.length === 1).map(([name]) => name))
-  const renamed = new Map<UploadFile, string>()
-  for (const [name, group] of groups) {
-    if (group.length === 1) continue
-    if (!isRename) {
-      const places = group.slice(0, 2).map((file) => file.source.location ?? name)
+  const firsts = new Map<string, Source>()
+  const shared = new Set<string>()
+  for (const { source } of files) {
+    const { name } = source
+    const first = firsts.get(name)
+    if (first === undefined) firsts.set(name, source)
+    else if (isRename) shared.add(name)
+    else {
+      const places = [first, source].map(({ location }) => location ?? name)
       invalid(
         `Two files are named ${name} (${places.join(' and ')}), and a capture session knows a file by its name alone. ` +
           'Rename one, or let both be renamed by their folder (rename, --rename).',
       )
     }
-    for (const file of group) {
-      const other = nameByFolder(file, taken)
-      taken.add(other)
-      renamed.set(file, other)
-    }
   }
+  const taken = new Set(firsts.keys())
   return files.map((file) => {
-    const name = renamed.get(file)
-    return name === undefined ? file : { ...file, source: renamedSource(file.source, name) }
+    if (!shared.has(file.source.name)) return file
+    const name = nameByFolder(file, taken)
+    taken.add(name)
+    return { ...file, source: renamedSource(file.source, name) }
   })
-}
-
-function groupByName(files: readonly UploadFile[]): Map<string, UploadFile[]> {
-  const groups = new Map<string, UploadFile[]>()
-  for (const file of files) {
-    const group = groups.get(file.source.name)
-    if (group === undefined) groups.set(file.source.name, [file])
-    else group.push(file)
-  }
-  return groups
 }
 
 /** `field/cam1/a.mp4` → `cam1_a.mp4`, then `field_cam1_a.mp4`. */
