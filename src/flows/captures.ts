@@ -141,10 +141,9 @@ function distinctNames(files: readonly UploadFile[], isRename: boolean): UploadF
     if (first === undefined) firsts.set(name, source)
     else if (isRename) shared.add(name)
     else {
-      const places = [first, source].map(({ location }) => location ?? name)
       invalid(
-        `Two files are named ${name} (${places.join(' and ')}), and a capture session knows a file by its name alone. ` +
-          'Rename one, or let both be renamed by their folder (rename, --rename).',
+        `Two files are named ${name} (${first.location ?? name} and ${source.location ?? name}), and a capture session ` +
+          'knows a file by its name alone. Rename one, or let both be renamed by their folder (rename, --rename).',
       )
     }
   }
@@ -160,7 +159,7 @@ function distinctNames(files: readonly UploadFile[], isRename: boolean): UploadF
 /** `field/cam1/a.mp4` → `cam1_a.mp4`, then `field_cam1_a.mp4`. */
 function nameByFolder(file: UploadFile, taken: ReadonlySet<string>): string {
   const { name, location = name } = file.source
-  const folders = location.split(/[/\\]+/).filter((step) => step !== '' && step !== '.' && step !== '..')
+  const folders = location.split(/[/\\]+/).filter((step) => !['', '.', '..'].includes(step))
   for (let depth = 2; depth <= folders.length; depth += 1) {
     const candidate = [...folders.slice(-depth, -1), name].join('_')
     if (!taken.has(candidate)) return candidate

@@ -79,7 +79,7 @@ export function createWindowPool(options: WindowPoolOptions): WindowPool {
   }
   const handOut = (count: number): WindowLease => {
     if (count > capacity) {
-      const message = 'Reads that never end hold the memory for files: start the program again.'
+      const message = 'Reads that never end hold all memory for files: start the program again.'
       throw new UploadError('ERR_UPLOAD_SOURCE_READ', message)
     }
     let left = 0

@@ -102,7 +102,7 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
     const isFirstComer = !isNear && (firstComerCount + 1) * FIRST_COMER_SHARE <= outCount + 1
     const file = isNear ? dying : isFirstComer ? queues.earliest() : queues.leastLeft()
     const unit = file && queues.take(file, isProbe)
-    if (file === undefined || unit === undefined) return undefined
+    if (!file || !unit) return undefined
     count(file, 1, Number(isFirstComer))
     return { unit, attempt: 1, usedTries: 0, isFreshConnection: false, isFirstComer, epoch: file.epoch }
   }

@@ -83,15 +83,15 @@ it('may be asked at once where the network is back', () => {
 it.each([
   [
     'connect',
-    'The storage could not be reached for 70 s. Check the network, then resume the upload. The last failure: no',
+    'The storage store.test:443 could not be reached for 70 s. Check the network, then resume the upload. The last failure: no',
     false,
   ],
   [
     'answer',
-    'The storage gave no answer for 70 s. Check the network, then resume the upload. The last failure: no',
+    'The storage store.test:443 gave no answer for 70 s. Check the network, then resume the upload. The last failure: no',
     false,
   ],
-  [undefined, 'The storage took nothing for 70 s. The last failure: busy', true],
+  [undefined, 'The storage store.test:443 took nothing for 70 s. The last failure: busy', true],
 ] as const)('says how a host was given up whose last failure was %s', (phase, message, isThere) => {
   const { fail, refuse, open, now, given } = setUp()
   const failOnce = (): unknown => (phase === undefined ? refuse() : fail(phase))

@@ -7,7 +7,7 @@ import { stat } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
 import { isUploadError } from '../../../core/errors.ts'
-import { fileProblem, notAFile } from '../file-problem.ts'
+import { fileProblem, notAFile, sizeUnknown } from '../file-problem.ts'
 import { LONGEST_READ_BYTES } from '../positional-io.ts'
 import { diskThreads } from './disk-threads.ts'
 import type { QuickDisk } from './quick-disk.ts'
@@ -33,7 +33,10 @@ export interface OpenFile {
 const opened = promisify(open)
 const closed = promisify(close)
 const found = promisify(fstat) as unknown as (fd: number, options: { bigint: true }) => Promise<BigIntStats>
+const readAt = promisify(read)
 const bigint = { bigint: true } as const
+/** Takes the byte of a look, which nobody wants. */
+const PROBE = new Uint8Array(1)
 /** Reading this much takes some 30 µs or more, as long as it takes to ask a thread and get its answer. */
 const LONG_BYTES = 131_072
 // O_NONBLOCK: if a pipe has been put in the file's place since the first look, opening must not wait for a writer.
@@ -41,7 +44,8 @@ const FLAGS = constants.O_RDONLY | (process.platform === 'win32' ? 0 : constants
 
 /**
  * Looks at a file before it is first opened, and checks that it may be read: opening is the only check of permission
- * that works on every file system. Throws ERR_UPLOAD_SOURCE_READ for what is no regular file or cannot be read.
+ * that works on every file system. Throws ERR_UPLOAD_SOURCE_READ for what is no regular file, cannot be read, or does not
+ * say its size.
  */
 export function lookFirst(disk: QuickDisk, { location, folder }: Place): BigIntStats | Promise<BigIntStats> {
   if (!disk.mayAskNow(folder)) return diskThreads.run(() => lookFirstOnThread(location))
@@ -49,7 +53,12 @@ export function lookFirst(disk: QuickDisk, { location, folder }: Place): BigIntS
     try {
       const facts = statSync(location, bigint)
       requireRegular(location, facts)
-      closeSync(openSync(location, FLAGS))
+      const fd = openSync(location, FLAGS)
+      try {
+        if (facts.size === 0n && readSync(fd, PROBE, 0, 1, 0) > 0) throw sizeUnknown(location)
+      } finally {
+        closeSync(fd)
+      }
       return facts
     } catch (error) {
       throw readProblem(error, location)
@@ -61,7 +70,12 @@ async function lookFirstOnThread(location: string): Promise<BigIntStats> {
   try {
     const facts = await stat(location, bigint)
     requireRegular(location, facts)
-    await closed(await opened(location, FLAGS))
+    const fd = await opened(location, FLAGS)
+    try {
+      if (facts.size === 0n && (await readAt(fd, PROBE, 0, 1, 0)).bytesRead > 0) throw sizeUnknown(location)
+    } finally {
+      await closed(fd)
+    }
     return facts
   } catch (error) {
     throw readProblem(error, location)

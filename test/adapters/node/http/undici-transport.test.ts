@@ -689,7 +689,7 @@ describe('through a proxy', () => {
 
     expect(error).toMatchObject({ phase: 'connect', ending: 'neverWhole' })
     expect(error.message).toBe(
-      `The proxy 127.0.0.1:${String(proxy.port)} answered 407 instead of opening a connection to 127.0.0.1:${String(server.port)}`,
+      `The proxy 127.0.0.1:${String(proxy.port)} answered 407 instead of opening a connection to 127.0.0.1:${String(server.port)}: check the name and password in its address`,
     )
     expect(server.connections).toHaveLength(0)
   })
