@@ -110,6 +110,16 @@ describe('early growth', () => {
     expect(stays.at(-2)).toBe(2)
   })
 
+  it('forgets what was carried before a queue: what follows it is compared anew', () => {
+    const isQueued = (ms: number): boolean => ms >= 700 && ms < 1_200
+    const limits = grow({
+      queue: (ms) => (isQueued(ms) ? 'standing' : 'empty'),
+      rate: (_, ms) => (isQueued(ms) ? 40e6 : 10e6),
+    })
+
+    expect(limits).toContain(32)
+  })
+
   it('ends where round trips cannot be measured', () => {
     const growth = createEarlyGrowth(16)
     const deaf = { bytesSince: 1e6, queue: 'unknown', leastRoundTripMs: undefined, isNear: () => false } as const
