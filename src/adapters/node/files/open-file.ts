@@ -10,6 +10,7 @@ import { isUploadError } from '../../../core/errors.ts'
 import { fileProblem, notAFile, sizeUnknown } from '../file-problem.ts'
 import { LONGEST_READ_BYTES } from '../positional-io.ts'
 import { diskThreads } from './disk-threads.ts'
+import { driveOf, noteDevice } from './drives.ts'
 import type { QuickDisk } from './quick-disk.ts'
 
 /** Where a file is, and the folder that it lies in, which is found once and asked about at every step. */
@@ -48,10 +49,11 @@ const FLAGS = constants.O_RDONLY | (process.platform === 'win32' ? 0 : constants
  * say its size.
  */
 export function lookFirst(disk: QuickDisk, { location, folder }: Place): BigIntStats | Promise<BigIntStats> {
-  if (!disk.mayAskNow(folder)) return diskThreads.run(() => lookFirstOnThread(location))
+  if (!disk.mayAskNow(folder)) return diskThreads.run(driveOf(folder), () => lookFirstOnThread({ location, folder }))
   return disk.askNow(() => {
     try {
       const facts = statSync(location, bigint)
+      noteDevice(folder, facts.dev)
       requireRegular(location, facts)
       const fd = openSync(location, FLAGS)
       try {
@@ -66,9 +68,10 @@ export function lookFirst(disk: QuickDisk, { location, folder }: Place): BigIntS
   })
 }
 
-async function lookFirstOnThread(location: string): Promise<BigIntStats> {
+async function lookFirstOnThread({ location, folder }: Place): Promise<BigIntStats> {
   try {
     const facts = await stat(location, bigint)
+    noteDevice(folder, facts.dev)
     requireRegular(location, facts)
     const fd = await opened(location, FLAGS)
     try {
@@ -85,7 +88,7 @@ async function lookFirstOnThread(location: string): Promise<BigIntStats> {
 /** Throws as `lookFirst` does. */
 export function openRegularFile(disk: QuickDisk, place: Place): OpenFile | Promise<OpenFile> {
   const { location, folder } = place
-  if (!disk.mayAskNow(folder)) return diskThreads.run(() => openOnThread(disk, place))
+  if (!disk.mayAskNow(folder)) return diskThreads.run(driveOf(folder), () => openOnThread(disk, place))
   return disk.askNow(() => {
     let fd: number | undefined
     try {
@@ -117,7 +120,7 @@ async function openOnThread(disk: QuickDisk, { location, folder }: Place): Promi
 export function lookAt(disk: QuickDisk, { location, folder }: Place): BigIntStats | Promise<BigIntStats> {
   return disk.mayAskNow(folder)
     ? disk.askNow(() => statSync(location, bigint))
-    : diskThreads.run(() => stat(location, bigint))
+    : diskThreads.run(driveOf(folder), () => stat(location, bigint))
 }
 
 function openFile(disk: QuickDisk, folder: string, fd: number, facts: BigIntStats): OpenFile {
@@ -126,8 +129,9 @@ function openFile(disk: QuickDisk, folder: string, fd: number, facts: BigIntStat
     read: (into, at, signal) =>
       into.byteLength < LONG_BYTES && disk.mayAskNow(folder)
         ? disk.askNow(() => readNow(fd, into, at), into.byteLength)
-        : readOnThread(fd, into, at, signal),
-    close: () => (disk.mayAskNow(folder) ? disk.askNow(() => closeSync(fd)) : diskThreads.run(() => closed(fd))),
+        : readOnThread({ fd, drive: facts.dev }, into, at, signal),
+    close: () =>
+      disk.mayAskNow(folder) ? disk.askNow(() => closeSync(fd)) : diskThreads.run(facts.dev, () => closed(fd)),
   }
 }
 
@@ -146,7 +150,12 @@ function readNow(fd: number, into: Uint8Array, at: number): number {
  * Does what `readFully` does, with a single promise. With the several that `readFully` makes, 2 GiB took longer than
  * when read on the calling thread.
  */
-function readOnThread(fd: number, into: Uint8Array, at: number, signal: AbortSignal | undefined): Promise<number> {
+function readOnThread(
+  { fd, drive }: { readonly fd: number; readonly drive: bigint },
+  into: Uint8Array,
+  at: number,
+  signal: AbortSignal | undefined,
+): Promise<number> {
   return new Promise((resolve, reject) => {
     const readOn = (bytes: number): void => {
       const wanted = Math.min(into.byteLength - bytes, LONGEST_READ_BYTES)
@@ -156,12 +165,12 @@ function readOnThread(fd: number, into: Uint8Array, at: number, signal: AbortSig
           readOn(bytes + got)
           return
         }
-        diskThreads.end()
+        diskThreads.end(drive)
         if (error !== null) reject(error)
         else resolve(bytes + got)
       })
     }
-    diskThreads.begin(() => readOn(0), signal, reject)
+    diskThreads.begin(drive, () => readOn(0), signal, reject)
   })
 }
 
