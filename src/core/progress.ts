@@ -112,9 +112,9 @@ export function createProgress({ fileSizes }: ProgressOptions): Progress {
     },
     snapshot(nowMs) {
       const bytesPerSecond = meter.bytesPerSecond(nowMs)
-      const { sentBytes, confirmedBytes, totalBytes } = total
-      const leftMs = timeLeft(totalBytes - sentBytes, meter.isStill(nowMs) ? 0 : bytesPerSecond)
-      return { sentBytes, confirmedBytes, totalBytes, bytesPerSecond, remainingMs: leftMs }
+      const leftBytes = total.totalBytes - total.sentBytes
+      const remainingMs = timeLeft(leftBytes, meter.isStill(nowMs) ? 0 : bytesPerSecond)
+      return { ...total, bytesPerSecond, remainingMs }
     },
   }
 }

@@ -132,32 +132,34 @@ function frameRateOf(input: CapturesInput, kind: CaptureKind): number | undefine
  * Makes names distinct, because the service knows a capture file by its base name alone. Two equal names are an error that says which
  * files they are. With `rename` they get their folder's name in front instead, and more of the path where that is not enough.
  */
-function distinctNames(files: readonly UploadFile[], isRename: boolean): readonly UploadFile[] {
-  const taken = new Set<string>()
-  const repeated = new Set<string>()
-  for (const { source } of files) (taken.has(source.name) ? repeated : taken).add(source.name)
-  const [name] = repeated
-  if (name === undefined) return [...files]
-  if (!isRename) {
-    const places = files.filter(({ source }) => source.name === name).map(({ source }) => source.location ?? name)
-    invalid(
-      `Two files are named ${name} (${places.slice(0, 2).join(' and ')}), and a capture session knows a file by its name alone. ` +
-        'Rename one, or let both be renamed by their folder (rename, --rename).',
-    )
+function distinctNames(files: readonly UploadFile[], isRename: boolean): UploadFile[] {
+  const firsts = new Map<string, Source>()
+  const shared = new Set<string>()
+  for (const { source } of files) {
+    const { name } = source
+    const first = firsts.get(name)
+    if (first === undefined) firsts.set(name, source)
+    else if (isRename) shared.add(name)
+    else {
+      invalid(
+        `Two files are named ${name} (${first.location ?? name} and ${source.location ?? name}), and a capture session ` +
+          'knows a file by its name alone. Rename one, or let both be renamed by their folder (rename, --rename).',
+      )
+    }
   }
-  for (const each of repeated) taken.delete(each)
+  const taken = new Set(firsts.keys())
   return files.map((file) => {
-    if (!repeated.has(file.source.name)) return file
-    const other = nameByFolder(file, taken)
-    taken.add(other)
-    return { ...file, source: renamedSource(file.source, other) }
+    if (!shared.has(file.source.name)) return file
+    const name = nameByFolder(file, taken)
+    taken.add(name)
+    return { ...file, source: renamedSource(file.source, name) }
   })
 }
 
 /** `field/cam1/a.mp4` → `cam1_a.mp4`, then `field_cam1_a.mp4`. */
 function nameByFolder(file: UploadFile, taken: ReadonlySet<string>): string {
   const { name, location = name } = file.source
-  const folders = location.split(/[/\\]+/).filter((step) => step !== '' && step !== '.' && step !== '..')
+  const folders = location.split(/[/\\]+/).filter((step) => !['', '.', '..'].includes(step))
   for (let depth = 2; depth <= folders.length; depth += 1) {
     const candidate = [...folders.slice(-depth, -1), name].join('_')
     if (!taken.has(candidate)) return candidate

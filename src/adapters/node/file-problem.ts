@@ -62,6 +62,12 @@ export function notAFile(path: string, kind: string): UploadError {
   })
 }
 
+/** The error for a file that says it has no bytes and has some, as in /proc: it would be taken for sent with none of them. */
+export function sizeUnknown(path: string): UploadError {
+  const message = `"${path}" cannot be read: its file system does not say how long it is. Copy it to a disk, or pass it as a stream.`
+  return new UploadError('ERR_UPLOAD_SOURCE_READ', message, { details: { path } })
+}
+
 /**
  * The system's code of an error, such as ENOENT. Read by shape, because under Jest the system's errors are of another
  * realm.

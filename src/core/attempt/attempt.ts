@@ -5,6 +5,7 @@ import type { SignedAddress } from '../address/address.ts'
 import type { AttemptEnding, TransportError, UploadError } from '../errors.ts'
 import type { Receipt, Unit, Verdict } from '../ports.ts'
 import type { Watchdog } from './watchdog.ts'
+import type { WindowLease } from './windows.ts'
 
 export interface Attempt {
   readonly unit: Unit
@@ -24,13 +25,15 @@ export interface Attempt {
   /** The transport has reported progress, even if only that nothing has gone yet. */
   hasTold: boolean
   /** Watches its waits, from when its source is open. */
-  watchdog: Watchdog | undefined
+  watchdog?: Watchdog
+  /** Its windows, while it holds any. */
+  lease?: WindowLease | undefined
   /** Why the watchdog ended it, if it did. */
-  expiry: TransportError | undefined
+  expiry?: TransportError
   /** It was reset because it crawled while others flew. */
   isCrawled: boolean
   /** Resolves when it has ended, or was left; undefined until it has begun. */
-  end: Promise<AttemptResult> | undefined
+  end?: Promise<AttemptResult>
 }
 
 /**
@@ -53,9 +56,10 @@ export type AttemptResult =
  * never let go of it. What it holds stays with it, because whoever holds it up may still use that.
  */
 export function leave(attempt: Attempt): AttemptResult {
-  const { expiry: error, isCrawled, watchdog } = attempt
+  const { expiry: error, isCrawled, watchdog, lease } = attempt
   attempt.isSending = false
   watchdog?.stop()
+  lease?.leave?.()
   const ending = 'doubtful'
   return error ? { kind: 'missing', ending, error } : { kind: isCrawled ? 'crawled' : 'aborted', ending }
 }

@@ -14,7 +14,6 @@ import { blobContent, goesUnread } from './unread-body.ts'
 import { createWatchdog, type AttemptTimeouts, type Watchdog } from './watchdog.ts'
 import type { Content } from './whole-body.ts'
 import type { WindowBodies } from './window-bodies.ts'
-import type { WindowLease } from './windows.ts'
 import { isPromise } from '../is-promise.ts'
 
 /** What the attempts of all sessions share. */
@@ -47,7 +46,6 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
   const { unit, lengthBytes, address, controller } = attempt
   const { signal } = controller
   let reader: Reader | undefined
-  let lease: WindowLease | undefined
   let body: Content | undefined
   let request: TransportRequest | undefined
   try {
@@ -59,7 +57,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     if (!isUnread) {
       if (bodies === undefined) invalid('Its bytes must pass through us: give windowBodies().')
       const leasing = bodies.lease(lengthBytes, signal)
-      lease = isPromise(leasing) ? await leasing : leasing
+      attempt.lease = isPromise(leasing) ? await leasing : leasing
     }
     // A session that was stopped during these waits renews nothing.
     signal.throwIfAborted()
@@ -67,8 +65,8 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     if (ports.isExpired(attempt)) return { kind: 'expired' }
     const watchdog = (attempt.watchdog = watchOver(ports, attempt))
     body =
-      lease && bodies
-        ? bodies.content({ unit, reader, hasher, windows: lease.windows, pace, signal, watchdog })
+      attempt.lease && bodies
+        ? bodies.content({ unit, reader, hasher, windows: attempt.lease.windows, pace, signal, watchdog })
         : blobContent(unit, reader, hasher, signal)
     const { method, headers } = protocol.request(unit, address.url)
     const making = body.make()
@@ -126,7 +124,8 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
       if (body?.isUnread && body.digest() !== undefined) controller.abort(new Error('The attempt has ended.'))
     } finally {
       // Even when a host's hash cannot be freed: other sessions of the engine need the windows.
-      lease?.release()
+      attempt.lease?.release()
+      attempt.lease = undefined
       const closed = readers.release(unit.fileIndex)
       if (closed !== undefined && reader !== undefined) await closed
       ports.onEnded(attempt)

@@ -2,12 +2,19 @@
 // gets its windows before it reads its first byte and gives them back when its last byte has left. Windows are handed out first
 // come, first served, and all windows of an attempt at once, so that two attempts never wait for each other.
 
+import { UploadError } from '../errors.ts'
 import { onAbort } from '../on-abort.ts'
 
-/** Windows for one attempt. `release` gives them back; only its first call counts. */
+/** Windows for one attempt. */
 export interface WindowLease {
   readonly windows: readonly Uint8Array[]
+  /** Gives them back. Called once. */
   release(): void
+  /**
+   * Called at most once, before `release`: whoever uses them was told to end and does not, so nobody waits for them any more.
+   * Absent: nobody ever waits for these.
+   */
+  leave?(): void
 }
 
 export interface WindowPool {
@@ -15,10 +22,11 @@ export interface WindowPool {
   readonly windowBytes: number
   /**
    * Leases the windows of a body: one if it fits into one, else two, so that reading overlaps sending. A body of at least 16
-   * windows gets two large ones, while there are any. Waits when the budget is used up; rejects with the signal's reason.
+   * windows gets two large ones, while there are any. Waits when the budget is used up; rejects with the signal's reason. Throws
+   * or rejects with ERR_UPLOAD_SOURCE_READ when what was left holds so much that there may never be room.
    */
   lease(bodyBytes: number, signal: AbortSignal): WindowLease | Promise<WindowLease>
-  /** Bytes handed out now, for tests and diagnostics. */
+  /** Bytes handed out now, without those that were left, for tests and diagnostics. */
   leasedBytes(): number
 }
 
@@ -46,7 +54,8 @@ interface Waiter {
 
 export function createWindowPool(options: WindowPoolOptions): WindowPool {
   const { windowBytes, largePairs = 0, allocate = (bytes: number) => new Uint8Array(bytes) } = options
-  const capacity = Math.max(2, Math.floor(options.budgetBytes / windowBytes) - LARGE_PAIR * largePairs)
+  /** How many windows there may be, without those of attempts that were left. */
+  let capacity = Math.max(2, Math.floor(options.budgetBytes / windowBytes) - LARGE_PAIR * largePairs)
   const free: Uint8Array[] = []
   const freeLarge: Uint8Array[] = []
   const waiters: Waiter[] = []
@@ -56,27 +65,34 @@ export function createWindowPool(options: WindowPoolOptions): WindowPool {
   const lend = (from: Uint8Array[], count: number, bytes: number, onBack: () => void): WindowLease => {
     const windows: Uint8Array[] = []
     while (windows.length < count) windows.push(from.pop() ?? allocate(bytes))
-    let isReleased = false
-    return {
-      windows,
-      release() {
-        if (isReleased) return
-        isReleased = true
-        from.push(...windows)
-        onBack()
-      },
+    const release = (): void => {
+      from.push(...windows)
+      onBack()
     }
+    return { windows, release }
+  }
+  const isServed = (count: number): boolean => leased + count <= capacity || count > capacity
+  const change = (leasedBy: number, capacityBy: number): void => {
+    leased += leasedBy
+    capacity += capacityBy
+    serve()
   }
   const handOut = (count: number): WindowLease => {
-    const lease = lend(free, count, windowBytes, () => {
-      leased -= count
-      serve()
-    })
+    if (count > capacity) {
+      const message = 'Reads that never end hold all memory for files: start the program again.'
+      throw new UploadError('ERR_UPLOAD_SOURCE_READ', message)
+    }
+    let left = 0
+    const lease = lend(free, count, windowBytes, () => change(left - count, left))
     leased += count
-    return lease
+    const leave = (): void => {
+      left = count
+      change(-count, -count)
+    }
+    return { ...lease, leave }
   }
   const serve = (): void => {
-    for (let first = waiters[0]; first !== undefined && leased + first.count <= capacity; first = waiters[0]) {
+    for (let first = waiters[0]; first !== undefined && isServed(first.count); first = waiters[0]) {
       waiters.shift()
       first.grant()
     }
@@ -92,7 +108,7 @@ export function createWindowPool(options: WindowPoolOptions): WindowPool {
         leasedLarge += 1
         return lease
       }
-      if (waiters.length === 0 && leased + count <= capacity) return handOut(count)
+      if (waiters.length === 0 && isServed(count)) return handOut(count)
       return new Promise((resolve, reject) => {
         const leave = onAbort(signal, () => {
           waiters.splice(waiters.indexOf(waiter), 1)

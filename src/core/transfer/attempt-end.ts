@@ -79,7 +79,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     const accepted = { ...unit, end: Math.max(unit.start, acceptedEnd) }
     job.report({ type: 'received', unit: accepted })
     if (acceptedEnd === unit.end) {
-      schedule.settle(unit)
+      schedule.settle(turn)
       if (file.state === 'received') options.onComplete(file)
       return undefined
     }

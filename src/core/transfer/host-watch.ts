@@ -63,12 +63,12 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
 
   const announce = (cause: Partial<TransportError & HttpStatusError>, address: string, nowMs: number): void => {
     const state = circuit.state(nowMs)
+    const host = hostOf(address)
     if (state.kind === 'givenUp') {
       const { phase, message: last } = cause
-      const what =
-        phase === undefined ? 'took nothing' : phase === 'connect' ? 'could not be reached' : 'gave no answer'
-      const advice = phase === undefined ? '' : ' Check the network, then resume the upload.'
-      const message = `The storage ${what} for ${Math.round((nowMs - state.sinceMs) / 1_000)} s.${advice} The last failure: ${last}`
+      const what = phase === 'connect' ? 'could not be reached' : phase ? 'gave no answer' : 'took nothing'
+      const advice = phase ? ' Check the network, then resume the upload.' : ''
+      const message = `The storage ${host} ${what} for ${Math.round((nowMs - state.sinceMs) / 1_000)} s.${advice} The last failure: ${last}`
       const error = new UploadError('ERR_UPLOAD_HOST_UNREACHABLE', message, { cause })
       if (options.onGiveUp(error, phase === undefined)) answered(nowMs)
     } else if (state.kind === 'open' && state.untilMs !== toldUntilMs) {
@@ -78,7 +78,7 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
       report({
         type: 'unreachable',
         who: 'storage',
-        host: hostOf(address),
+        host,
         sinceMs: state.sinceMs + wallOffset,
         untilMs: state.untilMs + wallOffset,
         giveUpAtMs: state.giveUpAtMs + wallOffset,

@@ -8,7 +8,7 @@
 // files are registered is not decided here.
 
 import { known } from '../errors.ts'
-import { createHeap } from './heap.ts'
+import { createFileQueues, fileQueue, type FileQueue, type UnitOrder } from './file-queues.ts'
 import type { Unit } from '../ports.ts'
 import { createSorted } from './sorted.ts'
 
@@ -23,6 +23,8 @@ export interface Turn {
   readonly isFreshConnection: boolean
   /** The furthest that the storage ever accepted the part, as a byte position; absent: where the unit starts. */
   readonly furthestEnd?: number
+  /** It has one of the places that are reserved for the earliest file. */
+  readonly isFirstComer: boolean
   /** How often its file had been restarted when this turn was given out. */
   readonly epoch: number
 }
@@ -43,8 +45,8 @@ export interface Schedule {
   putBack(turn: Turn, notBeforeMs: number): void
   /** Restarts a file with these units. What was given out of it before can no longer be put back. */
   restart(fileIndex: number, units: readonly Unit[], deadlineMs?: number): void
-  /** A taken unit needs no further attempt. */
-  settle(unit: Unit): void
+  /** A taken unit needs no further attempt. Does nothing if its file was dropped or restarted meanwhile. */
+  settle(turn: Turn): void
   /** Gives out nothing more of this file, now or later. */
   drop(fileIndex: number): void
   /** Number of units that `take` would give out at `nowMs`; with `order: next`, at most one new unit of each file counts. */
@@ -54,137 +56,60 @@ export interface Schedule {
 }
 
 export interface ScheduleOptions {
-  /** `next`: the units of a file go one at a time, in order. */
-  readonly order: 'any' | 'next'
-}
-
-interface Queued {
-  units: readonly Unit[]
-  cursor: number
-  /** No new unit of this file may go: with `order: next`, or after a probe, the one that is out or waits must settle first. */
-  isBusy: boolean
-  /** Its position among the files, in the order in which they were first added. */
-  readonly place: number
-  epoch: number
-  deadlineMs: number
-  /** Bytes of the units that were not given out yet. */
-  leftBytes: number
-  /** The units that are out; never more than there are parts in flight. */
-  readonly out: { readonly partNumber: number; readonly isFirstComer: boolean }[]
-  /** Counts the changes, so that the heaps recognize stale entries. */
-  stamp: number
+  readonly order: UnitOrder
 }
 
 /** One in this many of the parts that are out is reserved for the earliest file. */
 const FIRST_COMER_SHARE = 4
 /** Addresses that expire within this time are about to expire, ms. */
 const NEAR_MS = 300_000
-/** Deadlines within one step of this length count as equal, ms: those of one session differ only by how long signing took. */
-const DEADLINE_STEP_MS = 60_000
-
 export function createSchedule({ order }: ScheduleOptions): Schedule {
-  const files = new Map<number, Queued>()
+  const files = new Map<number, FileQueue>()
   const dropped = new Set<number>()
   const waiting = createSorted<{ readonly turn: Turn; readonly notBeforeMs: number }>((entry) => entry.notBeforeMs)
-  /** The heaps hold the files that can give a new unit now; a file that no longer can has changed since it was added. */
-  const stampOf = ({ stamp }: Queued): number => stamp
-  const byLeft = createHeap<Queued>(({ leftBytes, place }) => [leftBytes, place], stampOf)
-  const byPlace = createHeap<Queued>(
-    ({ place }) => [place],
-    (queued) => (freshOf(queued) > 0 ? 0 : NaN),
-  )
-  const byDeadline = createHeap<Queued>(
-    ({ deadlineMs, leftBytes, place }) => [Math.floor(deadlineMs / DEADLINE_STEP_MS), leftBytes, place],
-    stampOf,
-  )
+  const queues = createFileQueues(order)
   let outCount = 0
   let firstComerCount = 0
-  /** How many new units the files can give; with `order: next`, at most one of each. */
-  let freshCount = 0
   /** The last turn given out was a retry. The next is a new unit, so that parts which are never taken do not hold up the others. */
   let wasRepeat = false
 
-  const freshOf = ({ units, cursor, isBusy }: Queued): number => {
-    const left = isBusy ? 0 : units.length - cursor
-    return order === 'any' ? left : Math.min(left, 1)
+  /** Counts units that go out, or come back. */
+  const count = (file: FileQueue, parts: number, firstComers: number): void => {
+    file.outCount += parts
+    outCount += parts
+    file.firstComerCount += firstComers
+    firstComerCount += firstComers
   }
-  /** Every change of a file goes through here, so that the count and the heaps stay correct. */
-  const change = (queued: Queued, apply: (queued: Queued) => void): void => {
-    const before = freshOf(queued)
-    apply(queued)
-    const after = freshOf(queued)
-    freshCount += after - before
-    queued.stamp += 1
-    if (after === 0) return
-    byLeft.add(queued)
-    if (before === 0) byPlace.add(queued)
-    if (queued.deadlineMs < Infinity) byDeadline.add(queued)
-  }
-  const giveOut = (queued: Queued, partNumber: number, isFirstComer: boolean): void => {
-    queued.out.push({ partNumber, isFirstComer })
-    outCount += 1
-    firstComerCount += Number(isFirstComer)
-  }
-  const takeBack = (queued: Queued, partNumber: number): void => {
-    const at = queued.out.findIndex((given) => given.partNumber === partNumber)
-    for (const { isFirstComer } of at === -1 ? [] : queued.out.splice(at, 1)) {
-      outCount -= 1
-      firstComerCount -= Number(isFirstComer)
-    }
-  }
-  /** Sets what is left of the file. */
-  const fill = (queued: Queued, units: readonly Unit[], deadlineMs: number): void => {
-    change(queued, () => {
-      queued.units = units
-      queued.cursor = 0
-      queued.leftBytes = bytesOf(units)
-      queued.deadlineMs = deadlineMs
-    })
-  }
-  const free = (queued: Queued): void => {
-    change(queued, () => {
-      queued.isBusy = false
-    })
+  /** Counts a unit as back. Returns its file, unless that was dropped or restarted since. */
+  const takeBack = ({ unit, epoch, isFirstComer }: Turn): FileQueue | undefined => {
+    const file = files.get(unit.fileIndex)
+    if (file?.epoch !== epoch) return undefined
+    count(file, -1, -Number(isFirstComer))
+    return file
   }
   const restart = (fileIndex: number, units: readonly Unit[], deadlineMs = Infinity): void => {
     waiting.keep(({ turn }) => turn.unit.fileIndex !== fileIndex)
-    const queued = files.get(fileIndex)
-    if (queued === undefined || dropped.has(fileIndex)) return
-    for (const { partNumber } of [...queued.out]) takeBack(queued, partNumber)
-    queued.epoch += 1
-    free(queued)
-    fill(queued, units, deadlineMs)
-  }
-  /** The file whose addresses expire next. Those that have already expired are passed over: haste does not save them. */
-  const firstDying = (nowMs: number): Queued | undefined => {
-    for (let queued = byDeadline.first(); queued !== undefined; queued = byDeadline.first()) {
-      if (queued.deadlineMs > nowMs) return queued
-      change(queued, (dead) => {
-        dead.deadlineMs = Infinity
-      })
-    }
-    return undefined
+    const file = files.get(fileIndex)
+    if (file === undefined || dropped.has(fileIndex)) return
+    count(file, -file.outCount, -file.firstComerCount)
+    file.epoch += 1
+    queues.free(file)
+    queues.fill(file, units, deadlineMs)
   }
   const takeFresh = (nowMs: number, isProbe: boolean): Turn | undefined => {
-    const dying = firstDying(nowMs)
+    const dying = queues.firstDying(nowMs)
     const isNear = dying !== undefined && dying.deadlineMs <= nowMs + NEAR_MS
     const isFirstComer = !isNear && (firstComerCount + 1) * FIRST_COMER_SHARE <= outCount + 1
-    const queued = isNear ? dying : isFirstComer ? byPlace.first() : byLeft.first()
-    const unit = queued?.units[queued.cursor]
-    if (queued === undefined || unit === undefined) return undefined
-    change(queued, () => {
-      queued.cursor += 1
-      queued.leftBytes -= unit.end - unit.start
-      queued.isBusy = isProbe || order === 'next'
-    })
-    giveOut(queued, unit.partNumber, isFirstComer)
-    return { unit, attempt: 1, usedTries: 0, isFreshConnection: false, epoch: queued.epoch }
+    const file = isNear ? dying : isFirstComer ? queues.earliest() : queues.leastLeft()
+    const unit = file && queues.take(file, isProbe)
+    if (!file || !unit) return undefined
+    count(file, 1, Number(isFirstComer))
+    return { unit, attempt: 1, usedTries: 0, isFreshConnection: false, isFirstComer, epoch: file.epoch }
   }
   const takeWaiting = (nowMs: number): Turn | undefined => {
     const first = waiting.countUpTo(nowMs) > 0 ? waiting.shift() : undefined
     if (first === undefined) return undefined
-    const { fileIndex, partNumber } = first.turn.unit
-    giveOut(known(files.get(fileIndex)), partNumber, false)
+    count(known(files.get(first.turn.unit.fileIndex)), 1, 0)
     return first.turn
   }
 
@@ -192,9 +117,9 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
     add(units, deadlineMs = Infinity) {
       const [first] = units
       if (first === undefined || dropped.has(first.fileIndex)) return
-      const queued = files.get(first.fileIndex) ?? newFile(files.size)
-      files.set(first.fileIndex, queued)
-      fill(queued, [...queued.units.slice(queued.cursor), ...units], deadlineMs)
+      const file = files.get(first.fileIndex) ?? fileQueue(files.size)
+      files.set(first.fileIndex, file)
+      queues.fill(file, [...file.units.slice(file.cursor), ...units], deadlineMs)
     },
     take(nowMs, isProbe = false) {
       if (isProbe) return takeFresh(nowMs, isProbe) ?? takeWaiting(Infinity)
@@ -205,44 +130,18 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
       return turn
     },
     putBack(turn, notBeforeMs) {
-      const { fileIndex, partNumber } = turn.unit
-      const queued = files.get(fileIndex)
-      // The file was dropped or restarted meanwhile.
-      if (queued?.epoch !== turn.epoch) return
-      takeBack(queued, partNumber)
-      waiting.add({ turn, notBeforeMs })
+      if (takeBack(turn)) waiting.add({ turn: { ...turn, isFirstComer: false }, notBeforeMs })
     },
     restart,
-    settle({ fileIndex, partNumber }) {
-      const queued = files.get(fileIndex)
-      if (queued === undefined) return
-      takeBack(queued, partNumber)
-      if (queued.isBusy) free(queued)
+    settle(turn) {
+      const file = takeBack(turn)
+      if (file) queues.free(file)
     },
     drop(fileIndex) {
       restart(fileIndex, [])
       dropped.add(fileIndex)
     },
-    readyCount: (nowMs) => freshCount + waiting.countUpTo(nowMs),
+    readyCount: (nowMs) => queues.freshCount() + waiting.countUpTo(nowMs),
     nextDueMs: (nowMs) => waiting.at(waiting.countUpTo(nowMs))?.notBeforeMs,
   }
-}
-
-function newFile(place: number): Queued {
-  // One shape for all of them, see ledgerFile.
-  return {
-    units: [],
-    cursor: 0,
-    isBusy: false,
-    epoch: 0,
-    leftBytes: 0,
-    stamp: 0,
-    place,
-    deadlineMs: Infinity,
-    out: [],
-  }
-}
-
-function bytesOf(units: readonly Unit[]): number {
-  return units.reduce((sum, { start, end }) => sum + end - start, 0)
 }

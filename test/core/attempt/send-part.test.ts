@@ -776,9 +776,6 @@ async function setUp(options: SetUpOptions = {}) {
       onAnswered: options.onAnswered,
       isSending: false,
       sentBytes: 0,
-      watchdog: undefined,
-      end: undefined,
-      expiry: undefined,
       isCrawled: false,
       hasTold: false,
     }

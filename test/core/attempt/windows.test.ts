@@ -76,7 +76,6 @@ describe('a pool of windows', () => {
     ])
     expect([pool.leasedBytes(), madeBytes]).toEqual([3_400, 3_400])
     first.release()
-    first.release()
     expect(lengths(await lease(1_599))).toEqual([100, 100])
     expect(lengths(await lease(1_600))).toEqual([800, 800])
     let isServed = false
@@ -109,18 +108,6 @@ describe('a pool of windows', () => {
     expect(large.leasedBytes()).toBe(0)
   })
 
-  it('takes windows back once, however often they are released', async () => {
-    const pool = createWindowPool({ budgetBytes: 200, windowBytes: 100 })
-    const lease = await pool.lease(200, never())
-
-    lease.release()
-    lease.release()
-    const [one, two] = [await pool.lease(100, never()), await pool.lease(100, never())]
-
-    expect(one.windows[0]).not.toBe(two.windows[0])
-    expect(pool.leasedBytes()).toBe(200)
-  })
-
   it('lets go of who stops waiting, and serves who came after', async () => {
     const pool = createWindowPool({ budgetBytes: 300, windowBytes: 100 })
     const held = await pool.lease(200, never())
@@ -138,8 +125,35 @@ describe('a pool of windows', () => {
     await expect(pool.lease(1, AbortSignal.abort(reason))).rejects.toBe(reason)
   })
 
+  it('lets nobody wait for what was left, and hands it out again once it is given back', async () => {
+    const pool = createWindowPool({ budgetBytes: 400, windowBytes: 100 })
+    const [short, long, other] = [
+      await pool.lease(1, never()),
+      await pool.lease(200, never()),
+      await pool.lease(1, never()),
+    ]
+    const [forLong, forShort] = [pool.lease(200, never()), pool.lease(1, never())].map((lease) =>
+      Promise.resolve(lease),
+    )
+    long.leave?.()
+    await settled()
+    short.leave?.()
+    await expect(forLong).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_READ' })
+    other.release()
+    ;(await forShort)?.release()
+    expect(() => pool.lease(200, never())).toThrow('start the program again')
+    long.release()
+    short.release()
+
+    expect((await pool.lease(200, never())).windows).toHaveLength(2)
+    expect(pool.leasedBytes()).toBe(200)
+  })
+
   it('never hands out more than the budget, in any order of leases, releases and aborts', async () => {
-    const step = fc.record({ bytes: fc.integer({ min: 0, max: 2_000 }), ends: fc.constantFrom('release', 'abort') })
+    const step = fc.record({
+      bytes: fc.integer({ min: 0, max: 2_000 }),
+      ends: fc.constantFrom('release', 'abort', 'leave'),
+    })
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), fc.array(step, { maxLength: 25 }), async (scheduler, steps) => {
         let madeBytes = 0
@@ -158,6 +172,8 @@ describe('a pool of windows', () => {
           for (const window of lease.windows) expect(inUse.has(window)).toBe(false)
           for (const window of lease.windows) inUse.add(window)
           expect(Math.max(pool.leasedBytes(), madeBytes)).toBeLessThanOrEqual(3_700)
+          await scheduler.schedule(Promise.resolve())
+          if (ends === 'leave') lease.leave?.()
           await scheduler.schedule(Promise.resolve())
           for (const window of lease.windows) inUse.delete(window)
           lease.release()

@@ -50,6 +50,26 @@ describe('a background upload', () => {
     )
   })
 
+  it('falls below what the line carries while its queue drains, and then goes on a little below that', () => {
+    const background = createBackground()
+    const sample = (atMs: number, delayMs: number, bytesSince: number): number => {
+      background.onSample({ atMs, delayMs, bytesSince })
+      return background.bytesPerSecond()
+    }
+    for (let atMs = 0; atMs <= 1_000; atMs += 200) sample(atMs, 20, 200_000)
+    const before = background.bytesPerSecond()
+    sample(1_200, 120, 200_000)
+
+    const drained = sample(1_400, 120, 200_000)
+    const meanwhile = [1_600, 1_800, 2_000, 2_200, 2_400].map((atMs) => sample(atMs, atMs < 2_400 ? 20 : 35, 150_000))
+    const after = sample(2_600, 35, 150_000)
+
+    expect(before).toBeGreaterThan(1_000_000)
+    expect(drained).toBeCloseTo(1_000_000 * 0.9 * (1 - 0.1), 0)
+    expect(new Set(meanwhile)).toEqual(new Set([drained]))
+    expect(after).toBeCloseTo(900_000, 0)
+  })
+
   it('carries as much where answers come two at a time, and next to nothing goes between them', () => {
     const line = { bytesPerSecond: 2_500_000, roundTripMs: 30, queueMs: 250, isPaired: true }
     const seconds = run(line, 120_000, 3).filter(({ atMs }) => atMs > 20_000)

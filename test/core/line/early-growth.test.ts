@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { createEarlyGrowth, type EarlySample } from '../../../src/core/line/early-growth.ts'
+import { BUFFER_BYTES } from '../../../src/core/line/goodput.ts'
 import { createLineRoom } from '../../../src/core/line/line-room.ts'
 import type { QueueState } from '../../../src/core/line/queueing.ts'
 
@@ -86,6 +87,27 @@ describe('early growth', () => {
     expect(limits.at(-2)).toBe(2)
   })
 
+  it('does not go on where grown connections send next to nothing in a round trip, though more of them send more', () => {
+    const limits = grow({ roundTripMs: 200, rate: (limit) => limit * 100_000 })
+    expect(limits.at(-1)).toBeUndefined()
+    expect(limits.at(-2)).toBe(2)
+    expect(grow({ roundTripMs: 200, rate: (limit) => limit * 150_000 })).toContain(4)
+  })
+
+  it('takes what fills the buffers of the connections that it added for no rate', () => {
+    let [last, grewAtMs] = [2, 0]
+    const limits = grow({
+      rate(limit, ms) {
+        if (limit !== last) [last, grewAtMs] = [limit, ms - STEP_MS]
+        const sinceMs = ms - grewAtMs
+        return sinceMs <= 100 ? 0 : sinceMs === 200 ? 9 * (limit / 2) * BUFFER_BYTES : 4e6
+      },
+    })
+
+    expect(limits.at(-1)).toBeUndefined()
+    expect(limits.at(-2)).toBeLessThanOrEqual(8)
+  })
+
   it('waits while there is a queue, goes on when the rate falls without one, and ends when it stays', () => {
     const limits = grow({
       queue: (ms) => (ms < 1_500 ? 'standing' : 'empty'),
@@ -97,6 +119,16 @@ describe('early growth', () => {
     const stays = grow({ queue: () => 'standing' })
     expect(stays.at(-1)).toBeUndefined()
     expect(stays.at(-2)).toBe(2)
+  })
+
+  it('forgets what was carried before a queue: what follows it is compared anew', () => {
+    const isQueued = (ms: number): boolean => ms >= 700 && ms < 1_200
+    const limits = grow({
+      queue: (ms) => (isQueued(ms) ? 'standing' : 'empty'),
+      rate: (_, ms) => (isQueued(ms) ? 40e6 : 10e6),
+    })
+
+    expect(limits).toContain(32)
   })
 
   it('ends where round trips cannot be measured', () => {

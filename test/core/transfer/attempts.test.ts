@@ -201,7 +201,7 @@ describe('an attempt that was reset because it crawled', () => {
 
 /** The first attempt at a part. */
 function firstTry(file: LedgerFile, unit: Unit): AttemptStart {
-  const turn = { unit, attempt: 1, usedTries: 0, isFreshConnection: false, epoch: 0 }
+  const turn = { unit, attempt: 1, usedTries: 0, isFreshConnection: false, isFirstComer: false, epoch: 0 }
   const times = { addressedAtMs: 0, beganAtMs: 0 }
   return { turn, file, address: addressOf(file, unit), generation: 0, ...times, isLeftOver: false }
 }

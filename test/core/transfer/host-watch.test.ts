@@ -11,7 +11,7 @@ import { createSimulatedClock } from '../../helpers/simulated-clock.ts'
 const ADDRESS = readAddress('https://store.test/a/1?X-Amz-Signature=secret')
 const RECEIPT = { acceptedEnd: 1, isVerified: false }
 const UNIT = { fileIndex: 0, partNumber: 1, start: 0, end: 1 }
-const TURN = { unit: UNIT, attempt: 1, usedTries: 0, isFreshConnection: false, epoch: 0 }
+const TURN = { unit: UNIT, attempt: 1, usedTries: 0, isFreshConnection: false, isFirstComer: false, epoch: 0 }
 const GIVE_UP_AFTER_MS = 60_000
 
 it('tells of an outage once for each pause, of each try once, and of its end', () => {
@@ -83,15 +83,15 @@ it('may be asked at once where the network is back', () => {
 it.each([
   [
     'connect',
-    'The storage could not be reached for 70 s. Check the network, then resume the upload. The last failure: no',
+    'The storage store.test:443 could not be reached for 70 s. Check the network, then resume the upload. The last failure: no',
     false,
   ],
   [
     'answer',
-    'The storage gave no answer for 70 s. Check the network, then resume the upload. The last failure: no',
+    'The storage store.test:443 gave no answer for 70 s. Check the network, then resume the upload. The last failure: no',
     false,
   ],
-  [undefined, 'The storage took nothing for 70 s. The last failure: busy', true],
+  [undefined, 'The storage store.test:443 took nothing for 70 s. The last failure: busy', true],
 ] as const)('says how a host was given up whose last failure was %s', (phase, message, isThere) => {
   const { fail, refuse, open, now, given } = setUp()
   const failOnce = (): unknown => (phase === undefined ? refuse() : fail(phase))

@@ -119,6 +119,27 @@ describe('an attempt that was left', () => {
     expect([lent.length, later.at(-1)]).toEqual([1, lent[0]?.buffer])
   })
 
+  it('starves nobody in silence: once too many hold the memory, a session fails at once and says what to do', async () => {
+    const { world, engine, first, second } = hangingEngine({ reader: { read: never } })
+    for (let left = 0; left < 4; left += 1) {
+      const stop = new AbortController()
+      const run = engine.run(world.job({ sources: [first] }), stop.signal)
+      await settle(world)
+      stop.abort(new Error('paused'))
+      await expect(world.until(run)).rejects.toThrow('paused')
+    }
+    const job = world.job({ sources: [second] })
+
+    const result = await world.until(engine.run(job, new AbortController().signal), 60_000)
+
+    expect(result).toMatchObject({ failedCount: 1 })
+    expect(job.records.at(-1)).toMatchObject({
+      type: 'file.failed',
+      error: { code: 'ERR_UPLOAD_SOURCE_READ', message: expect.stringContaining('start the program again') as string },
+    })
+    expect(world.clock.pending).toBe(0)
+  })
+
   it('is not heard of any more, and its part goes again where only its watch had ended it', async () => {
     const told: (((sentBytes: number) => void) | undefined)[] = []
     const { world, engine, first } = hangingEngine({

@@ -27,8 +27,12 @@ export function naiveSchedule(order: 'any' | 'next'): Schedule {
   const leastBy = (candidates: NaiveFile[], ...keys: ((file: NaiveFile) => number)[]): NaiveFile | undefined =>
     candidates.toSorted((a, b) => keys.map((key) => key(a) - key(b)).find((difference) => difference !== 0) ?? 0)[0]
   const isDue = (nowMs: number) => (entry: { readonly notBeforeMs: number }) => entry.notBeforeMs <= nowMs
-  const giveBack = (fileIndex: number, partNumber: number): void => {
-    const at = out.findIndex(({ unit }) => unit.fileIndex === fileIndex && unit.partNumber === partNumber)
+  const giveBack = (turn: Turn): void => {
+    const isIt = ({ unit, isFirstComer }: (typeof out)[number]): boolean =>
+      unit.fileIndex === turn.unit.fileIndex &&
+      unit.partNumber === turn.unit.partNumber &&
+      isFirstComer === turn.isFirstComer
+    const at = out.findIndex(isIt)
     out = out.filter((_, index) => index !== at)
   }
   const takeFresh = (nowMs: number, isProbe: boolean): Turn | undefined => {
@@ -47,7 +51,7 @@ export function naiveSchedule(order: 'any' | 'next'): Schedule {
     file.rest = file.rest.slice(1)
     file.isBusy = isProbe || order === 'next'
     out = [...out, { unit, isFirstComer }]
-    return { unit, attempt: 1, usedTries: 0, isFreshConnection: false, epoch: file.epoch }
+    return { unit, attempt: 1, usedTries: 0, isFreshConnection: false, isFirstComer, epoch: file.epoch }
   }
   const takeWaiting = (nowMs: number): Turn | undefined => {
     const first = waiting.filter(isDue(nowMs)).toSorted((a, b) => a.notBeforeMs - b.notBeforeMs)[0]
@@ -82,17 +86,18 @@ export function naiveSchedule(order: 'any' | 'next'): Schedule {
       return turn
     },
     putBack(turn, notBeforeMs) {
-      const { fileIndex, partNumber } = turn.unit
+      const { fileIndex } = turn.unit
       const file = files.get(fileIndex)
       if (file === undefined || dropped.has(fileIndex) || file.epoch !== turn.epoch) return
-      giveBack(fileIndex, partNumber)
-      waiting = [...waiting, { turn, notBeforeMs }]
+      giveBack(turn)
+      waiting = [...waiting, { turn: { ...turn, isFirstComer: false }, notBeforeMs }]
     },
     restart,
-    settle({ fileIndex, partNumber }) {
-      giveBack(fileIndex, partNumber)
-      const file = files.get(fileIndex)
-      if (file !== undefined) file.isBusy = false
+    settle(turn) {
+      const file = files.get(turn.unit.fileIndex)
+      if (file?.epoch !== turn.epoch) return
+      giveBack(turn)
+      file.isBusy = false
     },
     drop(fileIndex) {
       restart(fileIndex, [])

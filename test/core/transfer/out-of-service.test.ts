@@ -78,7 +78,9 @@ describe('a storage that is out of service', () => {
 
     await expect(world.until(world.engine.run(job, signal()))).rejects.toMatchObject({
       code: 'ERR_UPLOAD_HOST_UNREACHABLE',
-      message: expect.stringMatching(/^The storage took nothing for 12\d\d s\. The last failure: .*503/) as string,
+      message: expect.stringMatching(
+        /^The storage store\.test:443 took nothing for 12\d\d s\. The last failure: .*503/,
+      ) as string,
     })
     expect(world.clock.pending).toBe(0)
   })
@@ -94,7 +96,7 @@ describe('a storage that is out of service', () => {
     expect(job.ledger.files[2]?.error).toMatchObject({
       ...{
         code: 'ERR_UPLOAD_HOST_UNREACHABLE',
-        message: expect.stringMatching(/^.+: The storage took nothing/) as string,
+        message: expect.stringMatching(/^.+: The storage store\.test:443 took nothing/) as string,
       },
     })
     expect(world.clock.pending).toBe(0)

@@ -80,7 +80,7 @@ it('chooses as its rules say, whatever happens in whatever order', () => {
             if (turn === undefined) continue
             const again = { ...turn, attempt: turn.attempt + Number(each.what === 'putBack' && each.isTried) }
             both.forEach((one) =>
-              each.what === 'settle' ? one.settle(turn.unit) : one.putBack(again, nowMs + each.delayMs),
+              each.what === 'settle' ? one.settle(turn) : one.putBack(again, nowMs + each.delayMs),
             )
           }
           expect(schedule.readyCount(nowMs)).toBe(naive.readyCount(nowMs))

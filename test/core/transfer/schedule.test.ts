@@ -23,13 +23,13 @@ describe('a schedule in any order', () => {
   it('finishes the file with the least left before it begins another', () => {
     const schedule = createSchedule({ order: 'any' })
     schedule.add(units(0, 6))
-    for (let taken = 0; taken < 3; taken += 1) schedule.settle(schedule.take(0)!.unit)
+    for (let taken = 0; taken < 3; taken += 1) schedule.settle(schedule.take(0)!)
     schedule.add(units(1, 4))
     schedule.add([{ ...unit(2, 1), end: 2 }])
 
     const order = Array.from({ length: 8 }, () => {
       const turn = schedule.take(0)!
-      schedule.settle(turn.unit)
+      schedule.settle(turn)
       return name(turn)
     })
     expect(order).toEqual(['2/1', '0/4', '0/5', '0/6', '1/1', '1/2', '1/3', '1/4'])
@@ -46,7 +46,7 @@ describe('a schedule in any order', () => {
     for (let now = 0; now < 60; now += 1) {
       for (const done of running.filter(({ until }) => until <= now)) {
         running.splice(running.indexOf(done), 1)
-        schedule.settle(done.turn.unit)
+        schedule.settle(done.turn)
       }
       while (running.length < 16 && schedule.readyCount(now) > 0) {
         const turn = schedule.take(now)!
@@ -129,7 +129,7 @@ describe('a schedule in any order', () => {
   it('takes up parts again of a file that had nothing left', () => {
     const schedule = createSchedule({ order: 'any' })
     schedule.add(units(0, 2))
-    for (const turn of [schedule.take(0)!, schedule.take(0)!]) schedule.settle(turn.unit)
+    for (const turn of [schedule.take(0)!, schedule.take(0)!]) schedule.settle(turn)
 
     schedule.add([unit(0, 2)])
 
@@ -143,11 +143,15 @@ describe('a schedule with one writer per file', () => {
     schedule.add(units(0, 2))
     schedule.add(units(1, 2))
 
-    expect([schedule.readyCount(0), ...takeAll(schedule, 0)]).toEqual([2, '0/1', '1/1'])
-    schedule.settle(unit(0, 1))
-    expect([schedule.readyCount(0), ...takeAll(schedule, 0)]).toEqual([1, '0/2'])
-    schedule.settle(unit(0, 2))
-    schedule.settle(unit(1, 1))
+    expect(schedule.readyCount(0)).toBe(2)
+    const [first, other] = [schedule.take(0)!, schedule.take(0)!]
+    expect([name(first), name(other), schedule.take(0)]).toEqual(['0/1', '1/1', undefined])
+    schedule.settle(first)
+    expect(schedule.readyCount(0)).toBe(1)
+    const second = schedule.take(0)!
+    expect([name(second), schedule.take(0)]).toEqual(['0/2', undefined])
+    schedule.settle(second)
+    schedule.settle(other)
     expect(takeAll(schedule, 0)).toEqual(['1/2'])
   })
 
@@ -194,7 +198,7 @@ describe('any schedule', () => {
             if (turn === undefined) return
             if (what === 'putBack') schedule.putBack(turn, now + 7)
             else {
-              schedule.settle(turn.unit)
+              schedule.settle(turn)
               done.push(name(turn))
             }
           }

@@ -30,7 +30,7 @@ function begin(query = '') {
   const host = { isInReach: true }
   const addresses = createSessionAddresses(clock, job.ledger, job.protocol, () => host.isInReach)
   const start = (isLeftOver = false): AttemptStart => ({
-    turn: { unit: UNIT, attempt: 1, usedTries: 0, isFreshConnection: false, epoch: 0 },
+    turn: { unit: UNIT, attempt: 1, usedTries: 0, isFreshConnection: false, isFirstComer: false, epoch: 0 },
     ...{ file, address: addressOf(file, UNIT), generation: 0, addressedAtMs: file.addressedAtMs, isLeftOver },
     beganAtMs: clock.monotonicNow(),
   })

@@ -244,7 +244,7 @@ describe('a host that cannot be reached', () => {
     await expect(world.until(run)).rejects.toMatchObject({
       code: 'ERR_UPLOAD_HOST_UNREACHABLE',
       message:
-        'The storage could not be reached for 60 s. Check the network, then resume the upload. ' +
+        'The storage store.test:443 could not be reached for 60 s. Check the network, then resume the upload. ' +
         'The last failure: The connection broke.',
       cause: { code: 'ERR_UPLOAD_NETWORK' },
     })
@@ -261,7 +261,7 @@ describe('a host that cannot be reached', () => {
 
     await expect(world.until(world.engine.run(job, signal()))).rejects.toMatchObject({
       code: 'ERR_UPLOAD_HOST_UNREACHABLE',
-      message: expect.stringMatching(/^The storage gave no answer for 60 s\./) as string,
+      message: expect.stringMatching(/^The storage store\.test:443 gave no answer for 60 s\./) as string,
     })
   })
 

@@ -7,9 +7,10 @@ import { stat } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
 import { isUploadError } from '../../../core/errors.ts'
-import { fileProblem, notAFile } from '../file-problem.ts'
+import { fileProblem, notAFile, sizeUnknown } from '../file-problem.ts'
 import { LONGEST_READ_BYTES } from '../positional-io.ts'
 import { diskThreads } from './disk-threads.ts'
+import { driveOf, noteDevice } from './drives.ts'
 import type { QuickDisk } from './quick-disk.ts'
 
 /** Where a file is, and the folder that it lies in, which is found once and asked about at every step. */
@@ -33,7 +34,10 @@ export interface OpenFile {
 const opened = promisify(open)
 const closed = promisify(close)
 const found = promisify(fstat) as unknown as (fd: number, options: { bigint: true }) => Promise<BigIntStats>
+const readAt = promisify(read)
 const bigint = { bigint: true } as const
+/** Takes the byte of a look, which nobody wants. */
+const PROBE = new Uint8Array(1)
 /** Reading this much takes some 30 µs or more, as long as it takes to ask a thread and get its answer. */
 const LONG_BYTES = 131_072
 // O_NONBLOCK: if a pipe has been put in the file's place since the first look, opening must not wait for a writer.
@@ -41,15 +45,22 @@ const FLAGS = constants.O_RDONLY | (process.platform === 'win32' ? 0 : constants
 
 /**
  * Looks at a file before it is first opened, and checks that it may be read: opening is the only check of permission
- * that works on every file system. Throws ERR_UPLOAD_SOURCE_READ for what is no regular file or cannot be read.
+ * that works on every file system. Throws ERR_UPLOAD_SOURCE_READ for what is no regular file, cannot be read, or does not
+ * say its size.
  */
 export function lookFirst(disk: QuickDisk, { location, folder }: Place): BigIntStats | Promise<BigIntStats> {
-  if (!disk.mayAskNow(folder)) return diskThreads.run(() => lookFirstOnThread(location))
+  if (!disk.mayAskNow(folder)) return diskThreads.run(driveOf(folder), () => lookFirstOnThread({ location, folder }))
   return disk.askNow(() => {
     try {
       const facts = statSync(location, bigint)
+      noteDevice(folder, facts.dev)
       requireRegular(location, facts)
-      closeSync(openSync(location, FLAGS))
+      const fd = openSync(location, FLAGS)
+      try {
+        if (facts.size === 0n && readSync(fd, PROBE, 0, 1, 0) > 0) throw sizeUnknown(location)
+      } finally {
+        closeSync(fd)
+      }
       return facts
     } catch (error) {
       throw readProblem(error, location)
@@ -57,11 +68,17 @@ export function lookFirst(disk: QuickDisk, { location, folder }: Place): BigIntS
   })
 }
 
-async function lookFirstOnThread(location: string): Promise<BigIntStats> {
+async function lookFirstOnThread({ location, folder }: Place): Promise<BigIntStats> {
   try {
     const facts = await stat(location, bigint)
+    noteDevice(folder, facts.dev)
     requireRegular(location, facts)
-    await closed(await opened(location, FLAGS))
+    const fd = await opened(location, FLAGS)
+    try {
+      if (facts.size === 0n && (await readAt(fd, PROBE, 0, 1, 0)).bytesRead > 0) throw sizeUnknown(location)
+    } finally {
+      await closed(fd)
+    }
     return facts
   } catch (error) {
     throw readProblem(error, location)
@@ -71,7 +88,7 @@ async function lookFirstOnThread(location: string): Promise<BigIntStats> {
 /** Throws as `lookFirst` does. */
 export function openRegularFile(disk: QuickDisk, place: Place): OpenFile | Promise<OpenFile> {
   const { location, folder } = place
-  if (!disk.mayAskNow(folder)) return diskThreads.run(() => openOnThread(disk, place))
+  if (!disk.mayAskNow(folder)) return diskThreads.run(driveOf(folder), () => openOnThread(disk, place))
   return disk.askNow(() => {
     let fd: number | undefined
     try {
@@ -103,7 +120,7 @@ async function openOnThread(disk: QuickDisk, { location, folder }: Place): Promi
 export function lookAt(disk: QuickDisk, { location, folder }: Place): BigIntStats | Promise<BigIntStats> {
   return disk.mayAskNow(folder)
     ? disk.askNow(() => statSync(location, bigint))
-    : diskThreads.run(() => stat(location, bigint))
+    : diskThreads.run(driveOf(folder), () => stat(location, bigint))
 }
 
 function openFile(disk: QuickDisk, folder: string, fd: number, facts: BigIntStats): OpenFile {
@@ -112,8 +129,9 @@ function openFile(disk: QuickDisk, folder: string, fd: number, facts: BigIntStat
     read: (into, at, signal) =>
       into.byteLength < LONG_BYTES && disk.mayAskNow(folder)
         ? disk.askNow(() => readNow(fd, into, at), into.byteLength)
-        : readOnThread(fd, into, at, signal),
-    close: () => (disk.mayAskNow(folder) ? disk.askNow(() => closeSync(fd)) : diskThreads.run(() => closed(fd))),
+        : readOnThread({ fd, drive: facts.dev }, into, at, signal),
+    close: () =>
+      disk.mayAskNow(folder) ? disk.askNow(() => closeSync(fd)) : diskThreads.run(facts.dev, () => closed(fd)),
   }
 }
 
@@ -132,7 +150,12 @@ function readNow(fd: number, into: Uint8Array, at: number): number {
  * Does what `readFully` does, with a single promise. With the several that `readFully` makes, 2 GiB took longer than
  * when read on the calling thread.
  */
-function readOnThread(fd: number, into: Uint8Array, at: number, signal: AbortSignal | undefined): Promise<number> {
+function readOnThread(
+  { fd, drive }: { readonly fd: number; readonly drive: bigint },
+  into: Uint8Array,
+  at: number,
+  signal: AbortSignal | undefined,
+): Promise<number> {
   return new Promise((resolve, reject) => {
     const readOn = (bytes: number): void => {
       const wanted = Math.min(into.byteLength - bytes, LONGEST_READ_BYTES)
@@ -142,12 +165,12 @@ function readOnThread(fd: number, into: Uint8Array, at: number, signal: AbortSig
           readOn(bytes + got)
           return
         }
-        diskThreads.end()
+        diskThreads.end(drive)
         if (error !== null) reject(error)
         else resolve(bytes + got)
       })
     }
-    diskThreads.begin(() => readOn(0), signal, reject)
+    diskThreads.begin(drive, () => readOn(0), signal, reject)
   })
 }
 

@@ -5,6 +5,7 @@
 
 import { statfs, stat } from 'node:fs/promises'
 import { diskThreads } from './disk-threads.ts'
+import { driveOf } from './drives.ts'
 
 export interface QuickDisk {
   /** Whether what lies in a folder may be asked at once. The first answer about a folder is no. */
@@ -94,7 +95,7 @@ export function createQuickDisk(
   }
 }
 
-const typeOnThread = (folder: string): Promise<number> => diskThreads.run(() => typeOfFolder(folder))
+const typeOnThread = (folder: string): Promise<number> => diskThreads.run(driveOf(folder), () => typeOfFolder(folder))
 
 /** The type of a file system, asked once per device: folders are many, devices few. */
 const types = new Map<number, number>()

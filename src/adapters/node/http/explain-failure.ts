@@ -11,6 +11,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^(?:EHOSTUNREACH|ENETUNREACH|ENETDOWN)$/, 'no route to it'],
   [/^(?:ECONNRESET|EPIPE)$/, 'connection reset'],
   [/^ETIMEDOUT$/, 'no answer'],
+  [/_ALERT_/, 'it refuses this TLS connection'],
   [/CERT|^ERR_TLS_|^UNABLE_TO_/, 'its certificate was not accepted'],
 ]
 

@@ -42,7 +42,7 @@ function describe(
   hostname: string,
   phase: FailureContext['phase'],
 ): string {
-  if (error instanceof ProxyRefusedError) return `${error.message} to ${host}`
+  if (error instanceof ProxyRefusedError) return `${error.message} to ${host}${PROXY_ADVICE[error.status] ?? ''}`
   const while_ = `while ${doing[phase]}`
   const why = unreadable(error, code)
   if (why !== undefined) return `The answer of ${host} was not HTTP/1.1 that can be read (${why})`
@@ -68,6 +68,7 @@ function describe(
       return `Connection to ${host} was given up because the transport was closed`
     default:
   }
+  if (code?.includes('_ALERT_') === true) return `${host} refused the TLS connection (${code}): ${tlsAdvice(code)}`
   if (code !== undefined && isCertificateCode(code)) {
     return `The certificate of ${host} was not accepted (${code}): ${certificateTrouble(code)}`
   }
@@ -114,6 +115,19 @@ const NOT_TLS: ReadonlySet<string> = new Set([
   'ERR_SSL_PACKET_LENGTH_TOO_LONG',
   'ERR_SSL_HTTP_REQUEST',
 ])
+
+const PROXY_ADVICE: Readonly<Record<number, string>> = {
+  403: ': those who run it must allow that host',
+  407: ': check the name and password in its address',
+}
+
+/** What OpenSSL reports when the far end, not we, ends the handshake. */
+function tlsAdvice(code: string): string {
+  const wanted = code.endsWith('PROTOCOL_VERSION')
+    ? 'it wants another version of TLS'
+    : 'it may want a certificate of this machine, which cannot be given'
+  return `${wanted}. Ask those who run that host`
+}
 
 /** A network that first wants a sign-in shows a certificate of its own for every host. */
 function certificateTrouble(code: string): string {

@@ -122,14 +122,13 @@ async function add(state: WrittenJournal, handle: FileHandle, texts: readonly st
 
 /**
  * Lines go into the system's memory, and thousands of small files write theirs one by one: each way to a thread and back would cost
- * more than the line.
+ * more than the line. What the system does not take at once goes to a thread.
  */
 async function writeLines({ disk, path, end }: WrittenJournal, handle: FileHandle, bytes: Uint8Array): Promise<void> {
-  if (!disk.mayAskNow(dirname(path))) return writeFully(handle, bytes, end.bytes)
-  disk.askNow(() => {
-    for (let written = 0; written < bytes.length;)
-      written += writeSync(handle.fd, bytes, written, bytes.length - written, end.bytes + written)
-  }, bytes.length)
+  const written = disk.mayAskNow(dirname(path))
+    ? disk.askNow(() => writeSync(handle.fd, bytes, 0, bytes.length, end.bytes), bytes.length)
+    : 0
+  await writeFully(handle, bytes.subarray(written), end.bytes + written)
 }
 
 /** The cut is on the disk before anything follows, or lines of the tail could show up again after new ones. */

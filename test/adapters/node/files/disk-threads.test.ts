@@ -2,6 +2,7 @@
 
 import { getEventListeners } from 'node:events'
 import type * as Fs from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,11 +25,12 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 describe('threads for disks', () => {
   it('are taken so many at once, in the order of the calls, and given back also by what fails', async () => {
-    const threads = createDiskThreads(2)
+    const threads = createDiskThreads(3)
     const begun: string[] = []
     const ends: Record<string, (error?: Error) => void> = {}
     const run = (name: string): Promise<unknown> =>
       threads.run(
+        'drive',
         () =>
           new Promise<void>((resolve, reject) => {
             begun.push(name)
@@ -55,40 +57,90 @@ describe('threads for disks', () => {
     const { signal } = new AbortController()
     const leaving = new AbortController()
     const told: unknown[] = []
-    threads.begin(() => told.push('first'))
+    threads.begin('drive', () => told.push('first'))
     threads.begin(
+      'drive',
       () => told.push('left'),
       leaving.signal,
       (reason) => told.push(reason.message),
     )
-    threads.begin(() => told.push('last'), signal)
+    threads.begin('drive', () => told.push('last'), signal)
 
     leaving.abort(new Error('paused'))
     expect(told).toEqual(['first', 'paused'])
-    threads.end()
+    threads.end('drive')
 
     expect(told).toEqual(['first', 'paused', 'last'])
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
+
+  it('are never all taken for one drive, and each goes to the first that may have it', () => {
+    const threads = createDiskThreads(3)
+    const begun: string[] = []
+    const begin = (name: string): void => threads.begin(name.charAt(0), () => begun.push(name))
+    for (const name of ['a1', 'a2', 'a3', 'b1', 'b2']) begin(name)
+    expect(begun).toEqual(['a1', 'a2', 'b1'])
+
+    threads.end('b')
+    expect(begun.slice(3)).toEqual(['b2'])
+    threads.end('a')
+    expect(begun.slice(4)).toEqual(['a3'])
+    for (const drive of ['a', 'a', 'b']) threads.end(drive)
+    begin('b3')
+    expect(begun.slice(5)).toEqual(['b3'])
+  })
 })
+
+/** Two places on different drives, where this machine has them. */
+const OTHER_DRIVE = '/dev/shm'
+const hasOtherDrive = existsSync(OTHER_DRIVE) && statSync(OTHER_DRIVE).dev !== statSync(tmpdir()).dev
+const neverQuick = { mayAskNow: () => false, askNow: <T>(work: () => T): T => work() }
+
+async function openedAt(path: string) {
+  const source = fileSourceOn(neverQuick, path)
+  return source.open(await source.describe())
+}
 
 describe('reads of a drive that is gone', () => {
   it('leave a thread to others, and what waits behind them is let go by its signal', async () => {
     const path = join(folder, 'a.mp4')
     await writeFile(path, new Uint8Array(8))
-    const neverQuick = { mayAskNow: () => false, askNow: <T>(work: () => T): T => work() }
     const source = fileSourceOn(neverQuick, path)
     const reader = await source.open(await source.describe())
     const stop = new AbortController()
     const reads = Array.from({ length: 8 }, (_, at) => reader.read(new Uint8Array(1), at, stop.signal))
 
-    expect(held).toHaveLength(Math.max(1, (Number(process.env['UV_THREADPOOL_SIZE']) || 4) - 1))
+    expect(held).toHaveLength(Math.max(1, (Number(process.env['UV_THREADPOOL_SIZE']) || 4) - 2))
     expect(await readFile(path)).toHaveLength(8)
     stop.abort(new Error('paused'))
     await Promise.all(reads.slice(held.length).map((read) => expect(read).rejects.toThrow('paused')))
 
-    for (const go of held) go()
-    await Promise.all(reads.slice(0, held.length).map(async (read) => read))
+    const going = held.splice(0)
+    for (const go of going) go()
+    await Promise.all(reads.slice(0, going.length).map(async (read) => read))
     await reader.close()
+  })
+
+  it.runIf(hasOtherDrive)('leave one to files of other drives', async () => {
+    const path = join(folder, 'b.mp4')
+    await writeFile(path, new Uint8Array(8))
+    const dead = await openedAt(path)
+    const other = await mkdtemp(join(OTHER_DRIVE, 'disk-threads-'))
+    await writeFile(join(other, 'c.mp4'), new Uint8Array(8))
+    const stop = new AbortController()
+    const reads = Array.from({ length: 8 }, async (_, at) => dead.read(new Uint8Array(1), at, stop.signal))
+    const ofDead = held.length
+
+    const alive = await openedAt(join(other, 'c.mp4'))
+    const read = alive.read(new Uint8Array(8), 0)
+    expect(held).toHaveLength(ofDead + 1)
+    for (const go of held.splice(ofDead)) go()
+    await read
+
+    stop.abort(new Error('paused'))
+    for (const go of held.splice(0)) go()
+    await Promise.allSettled(reads)
+    await Promise.all([dead.close(), alive.close()])
+    await rm(other, { recursive: true })
   })
 })

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import {
   chmod,
   mkdir,
@@ -106,6 +107,20 @@ describe('fileSource', () => {
       }
       throw new Error(`"${path}" was described, and should not have been`)
     }
+
+    const HAS_MADE_UP_FILES = existsSync('/proc/self/status')
+    it.runIf(HAS_MADE_UP_FILES).each([true, false])(
+      'does not believe a file system that calls a file empty which is not: asked at once %s',
+      async (mayAskNow) => {
+        const disk = { mayAskNow: () => mayAskNow, askNow: <T>(work: () => T): T => work() }
+
+        await expect(fileSourceOn(disk, '/proc/self/status').describe()).rejects.toMatchObject({
+          code: 'ERR_UPLOAD_SOURCE_READ',
+          message: expect.stringMatching(/does not say how long it is\. Copy it .*stream/) as string,
+        })
+        expect((await fileSourceOn(disk, await fileOf('empty.mp4', counting(0))).describe()).sizeBytes).toBe(0)
+      },
+    )
 
     it('says that there is nothing at the path', async () => {
       const path = join(folder, 'no such.mp4')

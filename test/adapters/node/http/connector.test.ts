@@ -268,6 +268,17 @@ describe('through a proxy', () => {
     await expect(opening).rejects.toBe(reason)
   })
 
+  test('what comes with its answer is not lost: a far end that speaks first is heard', async () => {
+    const port = await listen((socket) => {
+      socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n\r\n220 mail.example\r\n'))
+    })
+    const connect = createConnector({ proxy: { https: `http://127.0.0.1:${String(port)}` } })
+
+    await expect(open(connect, 'https://storage.example')).rejects.toMatchObject({
+      code: 'ERR_SSL_WRONG_VERSION_NUMBER',
+    })
+  })
+
   test('that answers nothing can be left', async () => {
     const leaving = new AbortController()
     const reason = new Error('too slow')

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 
 import { explaining, explainFailure } from '../../../../src/adapters/node/http/explain-failure.ts'
 import { networkFailure } from '../../../../src/adapters/node/http/network-failure.ts'
-import { ProxyUnreachedError } from '../../../../src/adapters/node/http/proxy.ts'
+import { ProxyRefusedError, ProxyUnreachedError } from '../../../../src/adapters/node/http/proxy.ts'
 
 const failureOf = (code: string) =>
   networkFailure(Object.assign(new Error('of OpenSSL, with names in it'), { code }), {
@@ -19,6 +19,9 @@ it.each([
   ['DEPTH_ZERO_SELF_SIGNED_CERT', /no authority that this machine trusts .*CA file.*sign-in page/],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /no authority that this machine trusts .*CA file.*sign-in page/],
   ['ERR_SSL_WRONG_VERSION_NUMBER', /^storage\.example:443 does not speak TLS \(ERR_SSL_WRONG_VERSION_NUMBER\): .*port/],
+  ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', /refused the TLS connection \(ERR_.*\): .*certificate of this machine/],
+  ['ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', /refused the TLS connection .*certificate of this machine.* run that host/],
+  ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', /refused the TLS connection .*another version of TLS.* run that host/],
   ['ERR_SSL_PACKET_LENGTH_TOO_LONG', /^storage\.example:443 does not speak TLS /],
 ])('says of %s what is wrong and what to do', (code, words) => {
   const { message } = failureOf(code)
@@ -34,6 +37,24 @@ it.each(['CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID', 'UNABLE_TO_VERIFY_L
     expect(explainFailure(failureOf(code))).toEqual({ reason: 'its certificate was not accepted', isOffline: false })
   },
 )
+
+it('says of a host that refuses our TLS that it is the host which refuses', () => {
+  const { reason } = explainFailure(failureOf('ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'))
+
+  expect(reason).toBe('it refuses this TLS connection')
+})
+
+it.each([
+  [407, ': check the name and password in its address'],
+  [403, ': those who run it must allow that host'],
+  [502, ''],
+])('says what to do where a proxy answers %d', (status, advice) => {
+  const proxy = new URL('http://ana:word@proxy.example:3128')
+
+  expect(failureWith(new ProxyRefusedError(proxy, status)).message).toBe(
+    `The proxy proxy.example:3128 answered ${String(status)} instead of opening a connection to storage.example:443${advice}`,
+  )
+})
 
 it.each(['ENETUNREACH', 'ENETDOWN', 'EHOSTUNREACH', 'EADDRNOTAVAIL'])(
   'says of %s that no network leads there',

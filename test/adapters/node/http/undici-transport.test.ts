@@ -644,19 +644,21 @@ describe('through a proxy', () => {
   )
 
   test.each([
-    ['100%', '100%'],
-    ['50%25', '50%'],
-    ['a%zz%C3%A9', 'a%zzé'],
-  ])('takes the password %s in its address for %s', async (written, meant) => {
+    ['ana:100%', 'ana:100%'],
+    ['ana:50%25', 'ana:50%'],
+    ['ana:a%zz%C3%A9', 'ana:a%zzé'],
+    ['ana', 'ana:'],
+    [':word', ':word'],
+  ])('takes %s in its address for %s', async (written, meant) => {
     const log: string[] = []
     const proxy = await serve((connection) => tunnel(connection, log))
     const server = await serve(answering(() => httpAnswer(200)))
 
-    const address = proxy.origin.replace('//', `//ana:${written}@`)
+    const address = proxy.origin.replace('//', `//${written}@`)
     const reply = await make({ proxy: { http: address } }).send(requestTo(server))
 
     expect(reply.status).toBe(200)
-    expect(log[0]).toContain(`proxy-authorization: Basic ${Buffer.from(`ana:${meant}`).toString('base64')}\r\n`)
+    expect(log[0]).toContain(`proxy-authorization: Basic ${Buffer.from(meant).toString('base64')}\r\n`)
   })
 
   test('refuses a trusted certificate of another name', async () => {
@@ -689,7 +691,7 @@ describe('through a proxy', () => {
 
     expect(error).toMatchObject({ phase: 'connect', ending: 'neverWhole' })
     expect(error.message).toBe(
-      `The proxy 127.0.0.1:${String(proxy.port)} answered 407 instead of opening a connection to 127.0.0.1:${String(server.port)}`,
+      `The proxy 127.0.0.1:${String(proxy.port)} answered 407 instead of opening a connection to 127.0.0.1:${String(server.port)}: check the name and password in its address`,
     )
     expect(server.connections).toHaveLength(0)
   })

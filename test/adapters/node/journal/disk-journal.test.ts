@@ -116,6 +116,25 @@ const canMountHere = process.platform === 'linux' && process.getuid?.() === 0 &&
 
 const failure = (code: string): Error => Object.assign(new Error(code), { code })
 
+describe('a disk that takes only the beginning of what is written at once', () => {
+  it('is given the rest, and no line is lost or torn', async () => {
+    const folder = await temporary()
+    const askNow = <T>(work: () => T): T => {
+      const taken = work()
+      return typeof taken === 'number' ? ((taken - 7) as T) : taken
+    }
+    const session = await diskJournalOn({ mayAskNow: () => true, askNow }, { folder }).open('k')
+    const records = [0, 1, 2, 3].map((fileIndex) => confirmed(fileIndex))
+    for (const record of records) await session.append([record])
+    await session.close()
+
+    const again = await diskJournal({ folder }).open('k')
+    await again.close()
+
+    expect(again.records).toEqual(records)
+  })
+})
+
 describe('the files of diskJournal', () => {
   it('are for their owner alone', async () => {
     const folder = await temporary()
