@@ -6,6 +6,7 @@ import type { RequestedAnalysis } from '../client/contract.ts'
 import { isId } from '../client/contract/fields.ts'
 import type { CallOptions, ServiceClient } from '../client/operations.ts'
 import { isUploadError, known, summarize, type ErrorSummary } from '../core/errors.ts'
+import { given } from '../core/given.ts'
 import type { Clock, HostWait } from '../core/ports.ts'
 import type { AnalysisStatus, AnalysisInput as MachineInput, AnalysisOutput } from '../machines/analysis-data.ts'
 import { analysisMachine } from '../machines/analysis.ts'
@@ -218,6 +219,6 @@ function reportOf(
     segmentIds: segmentIds ?? undefined,
     hasPossibleDraft,
     durationMs,
-    ...(error === null ? {} : { error }),
+    ...given({ error: error ?? undefined }),
   }
 }

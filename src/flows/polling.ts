@@ -4,7 +4,7 @@ import type { RequestedAnalysis } from '../client/contract.ts'
 import { checkFields, listOf, optional } from '../client/check-fields.ts'
 import { checkInteger, checkText } from '../client/checks.ts'
 import { createDeadline } from '../client/deadline.ts'
-import { isUploadError, known, summarize } from '../core/errors.ts'
+import { isUploadError, known, summarize, type ErrorSummary } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import type { Clock } from '../core/ports.ts'
 import { sleep } from '../core/time/sleep.ts'
@@ -88,7 +88,7 @@ export async function pollAnalysis(
   const endsAtMs = clock.monotonicNow() + deadlineMs
   const leftMs = (): number => endsAtMs - clock.monotonicNow()
   let serviceStatus: string | undefined
-  let failure: unknown
+  let failure: ErrorSummary | undefined
   let hasAnswered = false
   for (let turn = 0; ; turn += 1) {
     try {
@@ -101,12 +101,11 @@ export async function pollAnalysis(
       }
     } catch (error) {
       if (signal.aborted || !isPassing(error, hasAnswered)) throw error
-      failure = error
+      failure = summarize(error)
     }
-    const said = given({ serviceStatus })
     const verdict = verdictOf(serviceStatus ?? '', options)
-    if (verdict !== undefined) return { ...said, verdict }
-    if (leftMs() <= 0) return { ...said, verdict: 'deadline', ...(failure ? { error: summarize(failure) } : {}) }
+    if (verdict !== undefined) return { verdict }
+    if (leftMs() <= 0) return { verdict: 'deadline', ...given({ error: failure }) }
     await sleep(clock, Math.min(known(pollDelaysMs[Math.min(turn, pollDelaysMs.length - 1)]), leftMs()), signal)
   }
 }

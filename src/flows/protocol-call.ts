@@ -11,34 +11,49 @@ const SILENT_MS = 3_600_000
 /** How long a call may take to end once its signal has fired, ms. */
 const ENDING_MS = 30_000
 const SILENT = 'The protocol gave no answer for 1 h.'
+/** How long the answer to a try under way is waited for once its signal has fired, ms. Less than the 5 s in which a command ends. */
+const ANSWER_MS = 4_000
 
 /**
  * Makes the call, unless the signal has fired already, and reports at its end that its waits are over. Rejects with
  * ERR_UPLOAD_TIMEOUT when the call is abandoned; its answer is lost then.
+ *
+ * A call that had better not be made twice takes the signal `lasting`: a try that is under way when the other one fires may
+ * still be answered, for a few seconds. No further one begins.
  */
 export async function callProtocol<T>(
   { clock, report }: { readonly clock: Clock; readonly report: (event: TransferEvent) => void },
   signal: AbortSignal,
-  call: (onWaiting: OnWaiting) => Promise<T>,
+  call: (onWaiting: OnWaiting, lasting: AbortSignal) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted()
   const limit = createTimeLimit(clock, SILENT_MS, SILENT)
-  const giveTime = (): void => limit.restart(signal.aborted ? ENDING_MS : SILENT_MS)
-  let isOver = false
+  const lasting = new AbortController()
+  const end = (): void => lasting.abort(signal.reason)
+  let isAtRest = false
+  let answerTimer: unknown
   const onWaiting: OnWaiting = (wait) => {
-    if (isOver) return
+    // It is over, or was given up.
+    if (lasting.signal.aborted) return
+    isAtRest = wait !== undefined
     // A call that was told to end gets no more time by reporting a wait.
-    if (!signal.aborted) giveTime()
+    if (signal.aborted) end()
+    else limit.restart(SILENT_MS)
     // These fields come last, since what the host reports may have fields of the same names.
     report(wait ? { ...wait, type: 'unreachable', call } : { type: wait === null ? 'reachable' : 'tried', call })
   }
-  const leave = onAbort(signal, giveTime)
+  const leave = onAbort(signal, () => {
+    limit.restart(ENDING_MS)
+    if (isAtRest) end()
+    else answerTimer = clock.setTimeout(end, ANSWER_MS)
+  })
   try {
-    return await unlessAborted(call(onWaiting), limit.signal)
+    return await unlessAborted(call(onWaiting, lasting.signal), limit.signal)
   } finally {
-    isOver = true
+    end()
     limit.end()
     leave()
+    clock.clearTimeout(answerTimer)
     report({ type: 'reachable', call })
   }
 }

@@ -109,12 +109,13 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
       await record.write({ type: 'file.confirming', fileIndex })
       report({ type: 'fileState', file })
       try {
-        await callProtocol(options, signal, async (onWaiting) =>
+        // Some services refuse a second confirmation, so the answer to one under way is waited for.
+        await callProtocol(options, signal, async (onWaiting, lasting) =>
           protocol.confirm?.(
             file.sessionId ?? record.sessionId(),
             file.serverFileId ?? fileIndex,
             receiptsOf(file),
-            signal,
+            lasting,
             onWaiting,
           ),
         )

@@ -6,6 +6,7 @@ import { JOURNAL_VERSION, type FinalStatus } from '../core/journal/journal.ts'
 import { isSettled, type LedgerFile } from '../core/journal/ledger.ts'
 import { onAbort } from '../core/on-abort.ts'
 import type { PlannedFile } from '../core/ports.ts'
+import { outcomeOf, type TransferResult } from '../core/transfer/transfer.ts'
 import type { TransferEvent } from '../core/transfer/transfer-job.ts'
 import type { EndStatus } from '../machines/session-data.ts'
 import { endAllSessions, endLeftSessions } from './end-sessions.ts'
@@ -26,8 +27,9 @@ export interface SessionSteps {
    * for. `isKept`: whether a cancel keeps confirmed files. The first choice counts, even if an earlier run made it.
    */
   giveUp(isKept?: boolean): void
-  transfer(signal: AbortSignal): Promise<{ confirmedCount: number; failedCount: number }>
-  drain(reason: 'pause' | 'cancel'): Promise<void>
+  transfer(signal: AbortSignal): Promise<TransferResult>
+  /** Resolves with the result of the transfer if it had come to its end all the same. */
+  drain(reason: 'pause' | 'cancel'): Promise<TransferResult | undefined>
   /** Tells the service about every session that holds files of this upload, or was left. */
   cancel(): Promise<{ isServiceTold: boolean }>
   /** Settles the session. With `closed` the service is told nothing and nothing is journalled, because a later run continues it. */
@@ -110,6 +112,8 @@ export function createSessionSteps(
     async drain(reason) {
       await running
       if (reason === 'cancel' && hasBegun()) await record.write({ type: 'session.cancelling', keepsConfirmed })
+      const folded = record.folded()
+      return folded && outcomeOf(folded.ledger)
     },
     async cancel() {
       const { wasCancelAsked } = definition

@@ -148,7 +148,7 @@ function withSteps() {
     actors: {
       creatingSession: fromPromise<unknown>(({ system, signal }) => stepsOf(system).create(signal)),
       transferring: fromPromise<TransferResult>(({ system, signal }) => stepsOf(system).transfer(signal)),
-      draining: fromPromise<unknown, { reason: DrainReason }>(({ system, input }) =>
+      draining: fromPromise<TransferResult | undefined, { reason: DrainReason }>(({ system, input }) =>
         stepsOf(system).drain(input.reason),
       ),
       cancellingSession: fromPromise<{ isServiceTold: boolean }>(({ system }) => stepsOf(system).cancel()),

@@ -25,8 +25,6 @@ export interface AnalysisContext {
   /** True while the service may hold a draft under our name whose id is not known here. */
   readonly hasPossibleDraft: boolean
   readonly draftAttempts: number
-  /** True when a draft of our name is to be looked for before the next create. */
-  readonly isRepeat: boolean
   /** The service's own word for the status, as last heard; null before. */
   readonly serviceStatus: string | null
   /** Null until a final state is entered. */
@@ -38,7 +36,7 @@ export interface AnalysisContext {
   readonly error: ErrorSummary | null
 }
 
-/** `analysis.stop` comes from the host and ends only our part; `analysis.status` comes from `polling`, with each answer. */
+/** `analysis.stop` comes from the host and ends only our part; `analysis.status` comes from `polling`, with each new word. */
 export type AnalysisEvent =
   { readonly type: 'analysis.stop' } | { readonly type: 'analysis.status'; readonly serviceStatus: string }
 
@@ -57,10 +55,8 @@ export interface AnalysisOutput {
   readonly error: ErrorSummary | null
 }
 
-/** What `polling` ends with. */
+/** What `polling` ends with. The service's word came before, as an event. */
 export interface PollResult {
-  /** Absent where the service gave none: what was heard before stays. */
-  readonly serviceStatus?: string
   readonly verdict: 'completed' | 'failed' | 'deadline'
   /** With `deadline`: why the service did not answer the last questions; absent where it did. */
   readonly error?: ErrorSummary

@@ -56,16 +56,12 @@ export const setUpAnalysis = () =>
       // A refusal says that this create made nothing, but says nothing about earlier ones. A doubtful end gets here only from
       // the last repeat. A success that cannot be read leaves the doubt.
       keepDraftDoubt: assign(({ context }, params: { reason: unknown }) => ({
-        hasPossibleDraft: context.isRepeat || readRejection(params.reason).error.code === 'ERR_UPLOAD_SERVICE_REPLY',
+        hasPossibleDraft: isRepeat(context) || readRejection(params.reason).error.code === 'ERR_UPLOAD_SERVICE_REPLY',
       })),
-      lookFirst: assign({ isRepeat: true }),
       keepServiceStatus: assign(({ context }, params: { serviceStatus?: string }) => ({
         serviceStatus: params.serviceStatus ?? context.serviceStatus,
       })),
-      keepPolled: assign(({ context }, { serviceStatus, error }: PollResult) => ({
-        serviceStatus: serviceStatus ?? context.serviceStatus,
-        error: error ?? null,
-      })),
+      keepSilence: assign({ error: (_, { error }: PollResult) => error ?? null }),
       conclude: assign({ status: (_, params: { status: AnalysisStatus }) => params.status }),
       keepError: assign({ error: (_, params: { reason: unknown }) => readRejection(params.reason).error }),
     },
@@ -79,6 +75,11 @@ export const setUpAnalysis = () =>
     },
   })
 
+/** Whether a draft of our name may be there from an earlier create, and is to be looked for before the next one. */
+export function isRepeat({ draftAttempts }: AnalysisContext): boolean {
+  return draftAttempts > 1
+}
+
 /** The context that an analysis begins with. */
 export function beginContext({ analysisId, shouldSubmit = true }: AnalysisInput): AnalysisContext {
   return {
@@ -87,7 +88,6 @@ export function beginContext({ analysisId, shouldSubmit = true }: AnalysisInput)
     analysisId,
     hasPossibleDraft: false,
     draftAttempts: 0,
-    isRepeat: false,
     serviceStatus: null,
     status: null,
     error: null,

@@ -4,7 +4,7 @@
 // Nothing here waits: `polling` is one actor that sleeps outside, on a clock of its own. The context is plain JSON.
 
 import { known } from '../core/errors.ts'
-import { beginContext, outputOf, setUpAnalysis } from './analysis-setup.ts'
+import { beginContext, isRepeat, outputOf, setUpAnalysis } from './analysis-setup.ts'
 
 const reasonOf = ({ event }: { event: { error: unknown } }) => ({ reason: event.error })
 const resultOf = <T>({ event }: { event: { output: T } }) => event.output
@@ -36,7 +36,7 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
       invoke: {
         id: 'creatingDraft',
         src: 'creatingDraft',
-        input: ({ context }) => ({ segmentIds: known(context.segmentIds), isRepeat: context.isRepeat }),
+        input: ({ context }) => ({ segmentIds: known(context.segmentIds), isRepeat: isRepeat(context) }),
         onDone: {
           target: 'draft',
           actions: [
@@ -49,7 +49,6 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
             guard: { type: 'isWorthRepeating', params: reasonOf },
             target: 'creatingDraft',
             reenter: true,
-            actions: 'lookFirst',
           },
           {
             target: 'failed',
@@ -84,17 +83,9 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
         src: 'polling',
         input: ({ context }) => ({ analysisId: known(context.analysisId) }),
         onDone: [
-          {
-            guard: { type: 'isCompleted', params: resultOf },
-            target: 'completed',
-            actions: { type: 'keepPolled', params: resultOf },
-          },
-          {
-            guard: { type: 'isFailed', params: resultOf },
-            target: 'failed',
-            actions: { type: 'keepPolled', params: resultOf },
-          },
-          { target: 'deadline', actions: { type: 'keepPolled', params: resultOf } },
+          { guard: { type: 'isCompleted', params: resultOf }, target: 'completed' },
+          { guard: { type: 'isFailed', params: resultOf }, target: 'failed' },
+          { target: 'deadline', actions: { type: 'keepSilence', params: resultOf } },
         ],
         onError: { target: 'failed', actions: { type: 'keepError', params: reasonOf } },
       },

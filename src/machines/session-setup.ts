@@ -24,8 +24,9 @@ import { notProvided, setup } from './setup.ts'
  *   `host.unreachable` has said that it rests, or at `create.late`: otherwise the session that a try makes would be an orphan.
  *   Rejects with a `TransferFailure`. It may have come to its end although it was aborted: then it does nothing when it runs again.
  * - `transferring` sends and confirms whatever the ledger lacks. Rejects with a `TransferFailure` when it cannot go on.
- * - `draining` resolves when no attempt runs any more; the transfer before it has been aborted already. Before a cancel it first
- *   appends the intent, so that a crash in between does not forget what was asked.
+ * - `draining` resolves when no attempt runs any more; the transfer before it has been aborted already. Its output is the result
+ *   of the transfer, if the last answers have settled every file. Before a cancel it first appends the intent, so that a crash in
+ *   between does not forget what was asked.
  * - `cancellingSession` tells the service, if there is anything to tell, and appends the result. A service that does not answer is an
  *   output (`isServiceTold: false`); a rejection counts as the same, and its error is kept.
  * - `settling` appends the final status, except for `closed`, and closes what is open. When it rejects, the status stands, because it
@@ -44,7 +45,7 @@ export const setUpSession = () =>
     actors: {
       creatingSession: notProvided<unknown>('creatingSession'),
       transferring: notProvided<TransferResult>('transferring'),
-      draining: notProvided<unknown, { reason: DrainReason }>('draining'),
+      draining: notProvided<TransferResult | undefined, { reason: DrainReason }>('draining'),
       cancellingSession: notProvided<{ isServiceTold: boolean }>('cancellingSession'),
       settling: notProvided<unknown, { status: EndStatus }>('settling'),
     },
@@ -59,9 +60,10 @@ export const setUpSession = () =>
       keepJournalError: assign({
         journalError: (_, params: { reason: unknown }) => readRejection(params.reason).error,
       }),
-      concludeTransfer: assign((_, { confirmedCount, failedCount }: TransferResult) => ({
-        status: failedCount > 0 || confirmedCount === 0 ? statusCutShort(confirmedCount) : 'confirmed',
-      })),
+      concludeTransfer: assign((_, result: TransferResult | undefined) => {
+        const { confirmedCount, failedCount } = known(result)
+        return { status: failedCount > 0 || confirmedCount === 0 ? statusCutShort(confirmedCount) : 'confirmed' }
+      }),
       concludeFailure: assign(({ context }, params: { reason: unknown }) => {
         // A failure while the session is let go may be due to just that; whoever goes on finds it again.
         if (context.intent === 'close') return { status: 'closed' as const }
@@ -79,6 +81,7 @@ export const setUpSession = () =>
       isUncreated: ({ context }) => context.place === 'new' || context.place === 'creating',
       isBeingCancelled: ({ context }) => context.place === 'cancelling',
       isSettled: ({ context }) => finalStatusOf(context.place) !== undefined,
+      isOver: (_, result: TransferResult | undefined) => result !== undefined,
       isIdle: ({ context }) => context.intent !== 'run' && context.waiting?.isTried === false,
       isPauseIntended: ({ context }) => context.intent === 'pause',
       isCloseIntended: ({ context }) => context.intent === 'close',

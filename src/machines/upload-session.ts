@@ -17,6 +17,8 @@ const close = { type: 'intend', params: { to: 'close' } } as const
 const cancel = { type: 'intend', params: { to: 'cancel' } } as const
 
 const reasonOf = ({ event }: { event: { error: unknown } }) => ({ reason: event.error })
+const resultOf = <T>({ event }: { event: { output: T } }) => event.output
+const concludeTransfer = { type: 'concludeTransfer', params: resultOf } as const
 
 /** The machine. Its actors are provided with `provide({ actors })`; `setUpSession` says what each of them promises. */
 export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine({
@@ -77,7 +79,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       invoke: {
         id: 'transferring',
         src: 'transferring',
-        onDone: { target: 'settling', actions: { type: 'concludeTransfer', params: ({ event }) => event.output } },
+        onDone: { target: 'settling', actions: concludeTransfer },
         onError: { target: 'settling', actions: { type: 'concludeFailure', params: reasonOf } },
       },
       exit: 'endWaiting',
@@ -91,13 +93,17 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       },
     },
     pausing: {
-      // The transfer, or the create, was aborted, and its attempts are coming to their end. A resume goes on after that.
+      // The transfer, or the create, was aborted, and its attempts are coming to their end. A resume goes on after that, unless
+      // the last answers have settled every file.
       always: { guard: 'isCancelIntended', target: 'cancelling' },
       invoke: {
         id: 'drainingToPause',
         src: 'draining',
         input: { reason: 'pause' },
-        onDone: 'created',
+        onDone: [
+          { guard: { type: 'isOver', params: resultOf }, target: 'settling', actions: concludeTransfer },
+          { target: 'created' },
+        ],
         // Attempts may still run, so no second transfer may begin in this run.
         onError: { target: 'settling', actions: { type: 'concludeFailure', params: reasonOf } },
       },

@@ -23,10 +23,13 @@ it('takes options that are named without a value for options that are not given'
     return Promise.resolve({ status: askedAtMs.length < 4 ? 'requested' : 'Completed' })
   }
 
-  const polling = pollAnalysis(clock, get, NAMED_ONLY, signal, () => undefined)
+  const words: string[] = []
+
+  const polling = pollAnalysis(clock, get, NAMED_ONLY, signal, (word) => words.push(word))
   await clock.advance(3_600_000)
 
-  expect(await polling).toEqual({ serviceStatus: 'Completed', verdict: 'completed' })
+  expect(await polling).toEqual({ verdict: 'completed' })
+  expect(words).toEqual(['requested', 'Completed'])
   const [beganAtMs = 0] = askedAtMs
   expect(askedAtMs.map((atMs) => atMs - beganAtMs)).toEqual([0, 60_000, 180_000, 480_000])
   expect(verdictOf('rejected', NAMED_ONLY)).toBe('failed')
@@ -85,7 +88,7 @@ it.each([
   expect(outcome).toBeUndefined()
   await clock.advance(1)
 
-  expect(outcome).toEqual({ serviceStatus: 'requested', verdict: 'deadline' })
+  expect(outcome).toEqual({ verdict: 'deadline' })
 })
 
 it('asks once more when the machine slept past the deadline: the service did not', async () => {
@@ -99,7 +102,7 @@ it('asks once more when the machine slept past the deadline: the service did not
   clock.suspend(8 * 3_600_000)
   await clock.advance(0)
 
-  expect(await polling).toEqual({ serviceStatus: 'done', verdict: 'completed' })
+  expect(await polling).toEqual({ verdict: 'completed' })
 })
 
 it('ends its question when it is stopped', async () => {
@@ -140,7 +143,7 @@ it('goes on where nobody was there for the hour that was waited, since this mach
   const polling = pollAnalysis(clock, get, {}, new AbortController().signal, () => undefined)
   await clock.advance(60_000)
 
-  expect(await polling).toEqual({ serviceStatus: 'done', verdict: 'completed' })
+  expect(await polling).toEqual({ verdict: 'completed' })
 })
 
 describe('an answer that is not the service’s: the page of a sign-in, a redirect to one', () => {
@@ -160,7 +163,7 @@ describe('an answer that is not the service’s: the page of a sign-in, a redire
       const polling = pollAnalysis(clock, get, {}, new AbortController().signal, () => undefined)
       await clock.advance(3_600_000)
 
-      expect(await polling).toEqual({ serviceStatus: 'done', verdict: 'completed' })
+      expect(await polling).toEqual({ verdict: 'completed' })
     },
   )
 
@@ -179,7 +182,7 @@ describe('an answer that is not the service’s: the page of a sign-in, a redire
     await clock.advance(1)
 
     expect(outcome).toEqual({
-      ...{ serviceStatus: 'requested', verdict: 'deadline' },
+      verdict: 'deadline',
       error: { code: 'ERR_UPLOAD_SERVICE_REPLY', message: 'The service answered with a web page.' },
     })
     expect(clock.pending).toBe(0)

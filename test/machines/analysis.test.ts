@@ -71,7 +71,8 @@ describe('a life without disturbance', () => {
     expect(analysis.context().serviceStatus).toBe('requested')
     analysis.send({ type: 'analysis.status', serviceStatus: 'processing' })
     expect(analysis.context().serviceStatus).toBe('processing')
-    await analysis.answer('polling', { output: { serviceStatus: 'complete', verdict: 'completed' } })
+    analysis.send({ type: 'analysis.status', serviceStatus: 'complete' })
+    await analysis.answer('polling', { output: { verdict: 'completed' } })
 
     expect(analysis.runs.map(({ name, input }) => ({ name, input }))).toEqual([
       { name: 'creatingSegments', input: undefined },
@@ -117,7 +118,8 @@ describe('a life without disturbance', () => {
   ] as const)('a verdict of %s ends in %s, and keeps the last word of the service', async (verdict, status) => {
     const analysis = startAnalysis({ analysisId: 5 })
 
-    await analysis.answer('polling', { output: { serviceStatus: 'as it says', verdict } })
+    analysis.send({ type: 'analysis.status', serviceStatus: 'as it says' })
+    await analysis.answer('polling', { output: { verdict } })
 
     expect(analysis.output()).toMatchObject({ status, analysisId: 5, serviceStatus: 'as it says', error: null })
   })

@@ -65,9 +65,10 @@ export function startJournalled(records: JournalRecord[], answering: Answering) 
       if (answer !== undefined && 'error' in answer) throw rejectionOf(answer.error)
       return fold().ledger
     }),
-    draining: fromPromise<unknown, { reason: 'pause' | 'cancel' }>(async ({ input: { reason } }) => {
+    draining: fromPromise<TransferResult | undefined, { reason: 'pause' | 'cancel' }>(async ({ input: { reason } }) => {
       if (reason === 'cancel' && fold().place !== 'cancelling') append({ at, type: 'session.cancelling' })
-      await ask(reason === 'pause' ? 'drainingToPause' : 'drainingToCancel')
+      const answer = await ask(reason === 'pause' ? 'drainingToPause' : 'drainingToCancel')
+      return (answer as { readonly output?: TransferResult } | undefined)?.output
     }),
     cancellingSession: fromPromise<{ isServiceTold: boolean }>(async () => {
       const answer = await ask('cancellingSession')

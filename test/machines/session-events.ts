@@ -32,6 +32,10 @@ export const answers: Readonly<Record<string, { readonly actor: string; readonly
   'transfer refused after 1': { actor: 'transferring', answer: { error: rejection(1) } },
   'transfer refused after 0': { actor: 'transferring', answer: { error: rejection(0) } },
   'drained to pause': { actor: 'drainingToPause', answer: { output: undefined } },
+  'drained, and all over': {
+    actor: 'drainingToPause',
+    answer: { output: { confirmedCount: 2, failedCount: 0 } },
+  },
   'pause drain broke': { actor: 'drainingToPause', answer: { error: lost } },
   'drained to cancel': { actor: 'drainingToCancel', answer: { output: undefined } },
   'cancel drain broke': { actor: 'drainingToCancel', answer: { error: lost } },

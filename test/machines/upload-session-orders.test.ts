@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createActor, fromPromise } from 'xstate'
 
+import type { TransferResult } from '../../src/machines/rejection.ts'
 import type { EndStatus, UploadSessionEvent } from '../../src/machines/session-data.ts'
 import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
 import { settled } from './hand-actors.ts'
@@ -65,8 +66,9 @@ function startWorld() {
       if (end === 'failed') throw new Error('The service refused the key.')
       return { confirmedCount: 1, failedCount: 0 }
     }),
-    draining: fromPromise<unknown, { reason: 'pause' | 'cancel' }>(async () => {
+    draining: fromPromise<TransferResult | undefined, { reason: 'pause' | 'cancel' }>(async () => {
       while (transfersRunning + createsRunning > 0) await settled()
+      return undefined
     }),
     cancellingSession: fromPromise<{ isServiceTold: boolean }>(async () => {
       if (transfersRunning > 0) overlaps.push('told the service while a transfer ran')

@@ -66,6 +66,7 @@ const expected: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'upload.close': 'pausing',
     'upload.cancel': 'cancelling.draining',
     'drained to pause': 'creating | paused | settling | uploading',
+    'drained, and all over': 'settling',
     'pause drain broke': 'settling',
   },
   paused: {

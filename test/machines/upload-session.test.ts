@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createActor, fromPromise } from 'xstate'
 
+import type { TransferResult } from '../../src/machines/rejection.ts'
 import type { DrainReason, EndStatus } from '../../src/machines/session-data.ts'
 import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
 import { handActors, settled } from './hand-actors.ts'
@@ -304,7 +305,7 @@ describe('failures', () => {
     const all: Actors = {
       creatingSession: fromPromise<unknown>(() => Promise.resolve({ sessionId: 's-1' })),
       transferring: fromPromise(() => Promise.resolve({ confirmedCount: 1, failedCount: 0 })),
-      draining: fromPromise<unknown, { reason: DrainReason }>(() => Promise.resolve()),
+      draining: fromPromise<TransferResult | undefined, { reason: DrainReason }>(() => Promise.resolve(undefined)),
       cancellingSession: fromPromise<{ isServiceTold: boolean }>(() => Promise.resolve({ isServiceTold: true })),
       settling: fromPromise<unknown, { status: EndStatus }>(() => Promise.resolve()),
     }

@@ -150,8 +150,8 @@ export function realUpload(seed: number): RealUpload {
     },
     async pause() {
       upload.pause()
-      // Its attempts end, and the doubtful ones are journalled.
-      await advance(1_000)
+      // Its attempts end, and the doubtful ones are journalled. A confirmation under way is answered, or given up after 4 s.
+      await advance(5_000)
     },
     async resume() {
       upload.resume()

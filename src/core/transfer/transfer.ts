@@ -9,7 +9,7 @@ import { named } from './file-failure.ts'
 import { createFeeder } from './feeder.ts'
 import { createFinisher } from './finisher.ts'
 import { createHostWatch } from './host-watch.ts'
-import { fileAt, isSettled, type LedgerFile } from '../journal/ledger.ts'
+import { fileAt, isSettled, type Ledger, type LedgerFile } from '../journal/ledger.ts'
 import { createLifetime } from './lifetime.ts'
 import { missingUnits } from './missing-units.ts'
 import { createMovedFiles } from './moved-files.ts'
@@ -74,7 +74,7 @@ export function createTransfer(ports: TransferPorts, job: TransferJob, signal: A
   const schedule = createSchedule({ order: job.protocol.traits.order })
   const addresses = createSessionAddresses(clock, job.ledger, job.protocol, () => host.isInReach(clock.monotonicNow()))
   const attempts = createAttempts({ ...ports, job, addresses })
-  const life = createLifetime(signal, () => outcomeOf(job), ports.wake)
+  const life = createLifetime(signal, () => outcomeOf(job.ledger), ports.wake)
   onAbort(life.signal, () => attempts.abortAll(life.signal.reason))
   const host = createHostWatch({
     ...ports,
@@ -174,6 +174,6 @@ export function createTransfer(ports: TransferPorts, job: TransferJob, signal: A
 }
 
 /** The result of the session; undefined until every file is settled. */
-function outcomeOf({ ledger: { files, confirmedCount, failedCount } }: TransferJob): TransferResult | undefined {
+export function outcomeOf({ files, confirmedCount, failedCount }: Ledger): TransferResult | undefined {
   return confirmedCount + failedCount === files.length ? { confirmedCount, failedCount } : undefined
 }

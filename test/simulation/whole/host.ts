@@ -17,9 +17,13 @@ export function attend({ watch, note, disk }: World, life: Life, plan: LifePlan,
     note(() => `replaced ${JSON.stringify(event)}`)
     watch.replaced()
   })
+  // A resume that is asked for while the pause is under way goes on at its end, whatever the last answers before that say.
+  let isToGoOn = false
   upload.on('state', ({ state }) => {
     note(() => `state ${state}`)
     if (life.isDead()) return
+    if (isToGoOn) watch.goesOn()
+    isToGoOn = false
     watch.host.isPaused = state === 'paused'
     if (state === 'paused' && watch.inFlight() > 0) watch.violate('paused, and attempts are in flight')
   })
@@ -54,7 +58,10 @@ export function attend({ watch, note, disk }: World, life: Life, plan: LifePlan,
       })
       return
     }
-    if (action === 'resume') watch.goesOn()
+    if (action === 'resume') {
+      watch.goesOn()
+      isToGoOn = upload.state === 'pausing'
+    }
     if (action !== 'cancel') {
       upload[action]()
       return
