@@ -103,13 +103,13 @@ function driveSlots(options: Omit<FixedEngineOptions, 'transport' | 'concurrency
     // A slot goes on with the next part, unless there are too many slots by now.
     while (queue.pending <= tuning.limit()) {
       const attempt = settling ? settling((onFree) => nextAttempt(transfers, onFree)) : nextAttempt(transfers)
-      if (attempt === undefined) return
+      if (!attempt) return
       if (await attempt) sampling?.partDone()
     }
   }
   // Only for a tuning that takes no samples. One that does counts attempts by their slots, and where it is used, bodies are
   // mostly read by us, while only an unread body frees its slot early.
-  const settling = tuning.sample === undefined ? createSettling() : undefined
+  const settling = tuning.sample ? undefined : createSettling()
   const alarm = createAlarm(clock, pump)
   const sampling = tuning.sample?.({
     clock,
@@ -162,10 +162,10 @@ function driveSlots(options: Omit<FixedEngineOptions, 'transport' | 'concurrency
 function nextAttempt(transfers: Transfer[], onFree?: () => void): ReturnType<Transfer['attemptNext']> {
   for (let tries = transfers.length; tries > 0; tries -= 1) {
     const transfer = transfers.shift()
-    if (transfer === undefined) return undefined
+    if (!transfer) return undefined
     transfers.push(transfer)
     const attempt = transfer.attemptNext(onFree)
-    if (attempt !== undefined) return attempt
+    if (attempt) return attempt
   }
   return undefined
 }

@@ -73,7 +73,7 @@ export function createProgress({ fileSizes }: ProgressOptions): Progress {
     onSent(unit, attemptBytes, nowMs) {
       const file = fileOf(unit.fileIndex)
       const known = file.received[unit.partNumber]
-      if (known !== undefined && known.end >= unit.end) return
+      if (known && known.end >= unit.end) return
       // Only bytes without a receipt count, so that none is counted twice.
       const start = Math.max(unit.start, known?.end ?? unit.start)
       const end = Math.min(Math.max(start, unit.start + attemptBytes), unit.end)
@@ -90,7 +90,7 @@ export function createProgress({ fileSizes }: ProgressOptions): Progress {
       // A far end may take a part in pieces, which are joined here.
       const start = Math.min(known?.start ?? unit.start, unit.start)
       const end = Math.max(known?.end ?? unit.end, unit.end)
-      const newBytes = end - start - (known === undefined ? 0 : known.end - known.start)
+      const newBytes = end - start - (known ? known.end - known.start : 0)
       file.received[unit.partNumber] = { start, end }
       addSent(file, newBytes)
       addConfirmed(file, newBytes)
@@ -101,7 +101,7 @@ export function createProgress({ fileSizes }: ProgressOptions): Progress {
     onVoided(unit) {
       const file = fileOf(unit.fileIndex)
       const known = file.received[unit.partNumber]
-      if (known === undefined) return
+      if (!known) return
       file.received[unit.partNumber] = undefined
       addSent(file, known.start - known.end)
       addConfirmed(file, known.start - known.end)

@@ -60,5 +60,5 @@ const LONGEST_FOREIGN = 1_000
 /** The words of an error that is not ours, from a host's function or transport: redacted, cut, and its lines joined by blanks. */
 export function foreignWords(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
-  return onOneLine(redactText(text.slice(0, LONGEST_FOREIGN)).replace(/\s*\n\s*/g, ' '))
+  return onOneLine(redactText(text.slice(0, LONGEST_FOREIGN)).replace(/\s+/g, ' '))
 }

@@ -64,5 +64,5 @@ function sum<Field extends string>(of: readonly Readonly<Record<Field, number>>[
 
 function longest(running: readonly UploadProgress[]): number | undefined {
   const known = running.flatMap(({ remainingMs }) => remainingMs ?? [])
-  return known[0] === undefined ? undefined : Math.max(...known)
+  return known.length > 0 ? Math.max(...known) : undefined
 }

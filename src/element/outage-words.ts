@@ -7,5 +7,5 @@ import type { Words } from './words.ts'
 export function outageWords(words: Words, outage: Outage | undefined): string {
   if (!navigator.onLine) return words.noNetwork
   if (!outage) return words.waiting
-  return words.noAnswer(outage.who, outage.untilMs === undefined ? undefined : words.time(outage.untilMs))
+  return words.noAnswer(outage.who, outage.untilMs ? words.time(outage.untilMs) : undefined)
 }

@@ -158,7 +158,7 @@ export const englishTexts: UploaderTexts = {
   refusals: {
     kind: 'not a kind of file that is taken here',
     mixed: 'upload videos and tracking files separately',
-    character: 'its name has a / or \\; rename it',
+    character: 'its name has / or \\; rename it',
     empty: 'the file is empty',
     system: 'hidden or made by the system',
     twice: 'it was added already',

@@ -120,9 +120,7 @@ function frameRateOf(input: CapturesInput, kind: CaptureKind): number | undefine
   const rates = new Set(input.files.map((file) => file.frameRate ?? input.frameRate))
   const [rate] = rates
   if (rates.size > 1)
-    invalid(
-      'All files of a capture session have one frame rate; upload clips of another rate to a session of their own.',
-    )
+    invalid('A capture session has one frame rate: upload clips of another rate to a session of their own.')
   if (kind === 'video' && rate === undefined) invalid('frameRate is missing: plain video needs its frames per second.')
   if (rate !== undefined) checkFrameRate(rate, 'frameRate')
   return rate
@@ -142,8 +140,8 @@ function distinctNames(files: readonly UploadFile[], isRename: boolean): UploadF
     else if (isRename) shared.add(name)
     else {
       invalid(
-        `Two files are named ${name} (${first.location ?? name} and ${source.location ?? name}), and a capture session ` +
-          'knows a file by its name alone. Rename one, or let both be renamed by their folder (rename, --rename).',
+        `Two files are named ${name} (${first.location ?? name} and ${source.location ?? name}). Rename one, or let both ` +
+          'be renamed by their folder (rename, --rename).',
       )
     }
   }

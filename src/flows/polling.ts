@@ -104,7 +104,7 @@ export async function pollAnalysis(
       failure = summarize(error)
     }
     const verdict = verdictOf(serviceStatus ?? '', options)
-    if (verdict !== undefined) return { verdict }
+    if (verdict) return { verdict }
     if (leftMs() <= 0) return { verdict: 'deadline', ...given({ error: failure }) }
     await sleep(clock, Math.min(known(pollDelaysMs[Math.min(turn, pollDelaysMs.length - 1)]), leftMs()), signal)
   }

@@ -74,7 +74,7 @@ function deliveredFile(file: LedgerFile): DeliveredFile {
   const { sessionId, serverFileId, confirmedAtMs } = file
   const parts = file.parts.map((part): DeliveredPart => {
     const { partNumber, start, end, receipt, receivedAtMs } = part
-    if (receipt === undefined || !isReceived(part)) return { partNumber, start, end, isVerified: false }
+    if (!receipt || !isReceived(part)) return { partNumber, start, end, isVerified: false }
     const { etag, md5, isVerified } = receipt
     return {
       partNumber,

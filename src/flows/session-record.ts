@@ -41,7 +41,7 @@ export function createSessionRecord(
 
   const apply = (record: JournalRecord): void => {
     if (record.type === 'session.begun') folded = beginFold(record)
-    else if (folded !== undefined) advanceFold(folded, record)
+    else if (folded) advanceFold(folded, record)
   }
   const applyInTurn = async (record: JournalRecord, appended: Promise<void> | undefined): Promise<void> => {
     const before = applied
@@ -76,7 +76,7 @@ export function createSessionRecord(
     write(body) {
       // The type comes first, so that records of one kind share a hidden class (see ledgerFile). A spread would take twice as long.
       const record = Object.assign({ type: body.type }, body, { at: clock.wallNow() }) as JournalRecord
-      return session === undefined ? openAndWrite(record) : writeTo(session, record)
+      return session ? writeTo(session, record) : openAndWrite(record)
     },
     async close() {
       const last = await opened?.catch(() => undefined)

@@ -48,7 +48,7 @@ export function createSessionSteps(
   const { clock, engine } = ports
   const { protocol, files } = definition
   /** A source from an earlier run is proven once, before the first transfer of this run. */
-  let isProven = record.folded() === undefined
+  let isProven = !record.folded()
   let failure: unknown
   let keepsConfirmed: boolean | undefined = record.folded()?.keepsConfirmed
   let running: Promise<unknown> = Promise.resolve()
@@ -120,7 +120,7 @@ export function createSessionSteps(
       const { isServiceTold, failure: reason } = await endAllSessions({ record, protocol, clock }, wasCancelAsked)
       if (hasBegun()) await record.write({ type: 'session.cancelled', isServiceTold })
       // The session is cancelled all the same. The machine keeps the reason why the service was not told.
-      if (reason !== undefined) throw reason
+      if (reason) throw reason
       return { isServiceTold }
     },
     async settle(status) {
@@ -128,7 +128,7 @@ export function createSessionSteps(
         if (status !== 'closed') await keepEnd(status)
         await record.close()
       } finally {
-        const disposable = files.filter(({ source }) => source.dispose !== undefined)
+        const disposable = files.filter(({ source }) => source.dispose)
         await giveHostTime(clock, () => Promise.allSettled(disposable.map(async ({ source }) => source.dispose?.())))
       }
     },
@@ -142,7 +142,7 @@ function unlessHung<T>({ clock }: FlowPorts, signal: AbortSignal, reading: Promi
 
 function wholeDigestOf(ports: FlowPorts, definition: UploadDefinition) {
   const { contentHasher, hasher: partHasher } = ports
-  if (contentHasher === undefined) return undefined
+  if (!contentHasher) return undefined
   return (file: LedgerFile, signal: AbortSignal) => {
     const source = sourceAt(definition, file.plan.fileIndex)
     return unlessHung(ports, signal, digestWhole(file, source, { contentHasher, partHasher, signal }))
@@ -157,7 +157,7 @@ async function createSession(
   const { flow, params, files, protocol, partSizeBytes, record } = options
   // Given up for taking too long, an earlier create of this run may have come to its end after all.
   if (record.folded()?.place === 'created') return
-  if (record.folded() === undefined) {
+  if (!record.folded()) {
     const plans = await prepareFiles(files, { limits: protocol.traits.units, partSizeBytes, signal: looking })
     const locations = files.map((file) => file.source.location ?? file.source.name)
     const { key } = record
@@ -184,7 +184,7 @@ async function proveSources(
 ): Promise<void> {
   const { hasher, random } = ports
   for (const file of record.ledger().files) {
-    if (hasher === undefined || isSettled(file) || file.receivedCount === 0) continue
+    if (!hasher || isSettled(file) || file.receivedCount === 0) continue
     const { fileIndex } = file.plan
     try {
       const { verifyDepth: depth } = definition
@@ -202,7 +202,7 @@ async function proveSources(
 
 function isOver(record: SessionRecord, status: FinalStatus): boolean {
   const folded = record.folded()
-  if (folded === undefined) return false
+  if (!folded) return false
   return (
     status === 'confirmed' || status === 'cancelled' || folded.ledger.files.every((file: LedgerFile) => isSettled(file))
   )

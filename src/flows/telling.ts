@@ -102,7 +102,7 @@ export function createTelling(options: {
 
   const tellFile = (fileIndex: number): void => {
     const file = emitter.isHeard('file') ? files()[fileIndex] : undefined
-    if (file === undefined) return
+    if (!file) return
     const status = statusOf(file)
     if (status.state === (toldStates[fileIndex] ?? 'pending')) return
     toldStates[fileIndex] = status.state
@@ -114,7 +114,7 @@ export function createTelling(options: {
       progress = createProgress({ fileSizes: files().map((file) => file.plan.sizeBytes) })
       for (const { plan, parts } of files()) {
         for (const { partNumber, start, receipt } of parts) {
-          if (receipt === undefined) continue
+          if (!receipt) continue
           progress.onReceived({ fileIndex: plan.fileIndex, partNumber, start, end: receipt.acceptedEnd })
         }
       }
@@ -157,7 +157,7 @@ export function createTelling(options: {
     warnOfOrphan(sessionId) {
       const message =
         sessionId === undefined
-          ? 'An earlier try to create the session had no clear answer: the service may hold an unused session.'
+          ? 'A create had no clear answer: the service may hold an unused session.'
           : `The service could not be told that session ${String(sessionId).slice(0, SHOWN_ID)} is not used. A resume tells it again.`
       emitter.emit('warning', { code: 'ERR_UPLOAD_SERVICE_REPLY', message })
     },

@@ -37,7 +37,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
   const beganAtMs = clock.monotonicNow()
   const emitter = createEmitter<UploadEvents>()
   const telling = createTelling({ emitter, clock, record })
-  if (folded !== undefined) telling.begin()
+  if (folded) telling.begin()
   let shown: Outage | undefined
   const takeWait = createWaits({
     clock,
@@ -89,8 +89,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
       },
       complete() {
         const { output } = actor.getSnapshot()
-        if (output === undefined) return
-        resolve(buildReport({ flow, key, output, record, durationMs: elapsedMs() }))
+        if (output) resolve(buildReport({ flow, key, output, record, durationMs: elapsedMs() }))
       },
     })
   })
@@ -178,7 +177,7 @@ function failureOf(report: UploadReport, cause: unknown, letGoBy: LetGoBy | unde
     const { code, message } = letGoError(letGoBy, report.files.length === 0 ? 'nothing was begun.' : goingOn)
     return new UploadFailedError(code, message, report)
   }
-  const error = report.error ?? report.files.find((file) => file.error !== undefined)?.error
+  const error = report.error ?? report.files.find((file) => file.error)?.error
   const { code = 'ERR_UPLOAD_FAILED', message = 'No file was confirmed.', ...where } = error ?? {}
   return new UploadFailedError(code, message, report, isUploadError(cause) ? cause : undefined, where)
 }

@@ -101,7 +101,7 @@ export async function digestWhole(
           await readThrough(part, reader, windows, options.signal, async (piece) => {
             await Promise.all([hash?.update(piece), whole.update(piece)])
           })
-          if (hash !== undefined && (await hash.digest()) !== md5) throw changed(part.partNumber, plan.name)
+          if (hash && (await hash.digest()) !== md5) throw changed(part.partNumber, plan.name)
         } finally {
           hash?.dispose?.()
         }

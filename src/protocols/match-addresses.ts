@@ -28,7 +28,7 @@ export function matchAddresses(files: readonly PlannedFile[], upload: VideoUploa
   const ids = new Set<string | number>()
   return files.map((file, index) => {
     const entry = entryOf(file, index)
-    if (entry === undefined) return wrong(`The service gave no addresses for ${file.name}.`)
+    if (!entry) return wrong(`The service gave no addresses for ${file.name}.`)
     if (ids.has(entry.sessionFileId))
       wrong(`The service gave the same file id twice; the second time for ${file.name}.`)
     ids.add(entry.sessionFileId)

@@ -113,7 +113,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await addElement(page)
     await pick(page, 'back\\slash.mp4', 'swing-01.mp4')
 
-    const why = 'its name has a / or \\; rename it'
+    const why = 'its name has / or \\; rename it'
     await page.getByRole('alert').getByText(`back\\slash.mp4: ${why}`).waitFor()
     await button(page, 'Upload 1 file').click()
     await heading(page).getByText('Your file is uploaded and confirmed').waitFor()

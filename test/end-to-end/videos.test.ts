@@ -136,7 +136,7 @@ describe('faults on the way of a call', () => {
 
     expect(report.hasPossibleOrphan).toBe(true)
     expect(warnings).toEqual([
-      'An earlier try to create the session had no clear answer: the service may hold an unused session.',
+      'A create had no clear answer: the service may hold an unused session.',
     ])
   })
 

@@ -3,8 +3,8 @@
 import { ended, pageDatabase, rangeOf } from './page-database.ts'
 
 export interface KeptHandles {
-  /** Keeps handles, each with its file index. Takes them out of the list. Opens the database even if there are none. */
-  keep(key: string, handles: (readonly [fileIndex: number, handle: FileSystemFileHandle])[]): Promise<void>
+  /** Keeps the handles of a session, in the order of its files. Opens the database even if there are none. */
+  keep(key: string, handles: readonly (FileSystemFileHandle | undefined)[]): Promise<void>
   /** The handles of a session, by file index. */
   of(key: string): Promise<ReadonlyMap<number, FileSystemFileHandle>>
   forget(key: string): Promise<void>
@@ -23,13 +23,15 @@ export function keptHandles(name = 'mocap-uplink'): KeptHandles {
   const database = pageDatabase(name)
   return {
     async keep(key, handles) {
+      let from = 0
       do {
-        const some = handles.splice(0, KEPT_AT_ONCE)
+        const some = handles.slice(from, from + KEPT_AT_ONCE)
         await database.use(async (db) => {
           const tx = db.transaction('handles', 'readwrite')
-          await ended(tx, ...some.map(([fileIndex, handle]) => tx.store.put(handle, [key, fileIndex])))
+          await ended(tx, ...some.flatMap((handle, index) => (handle ? tx.store.put(handle, [key, from + index]) : [])))
         })
-      } while (handles.length > 0)
+        from += KEPT_AT_ONCE
+      } while (from < handles.length)
     },
     of: (key) =>
       database.use(async (db) => {

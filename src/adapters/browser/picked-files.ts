@@ -133,10 +133,7 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
     remember(upload, given) {
       if (!kept) return
       // Even if there are none: then the database is open by the time the upload needs it.
-      const keeping = kept.keep(
-        upload.key,
-        given.flatMap((handle, index) => (handle ? [[index, handle] as const] : [])),
-      )
+      const keeping = kept.keep(upload.key, given)
       // What failed or was interrupted, in whole or in part, can be resumed and needs its files.
       const forget = async (): Promise<void> => {
         const { status } = await upload.done().catch((error: unknown) => (error as { readonly report: Ending }).report)

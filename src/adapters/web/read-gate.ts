@@ -18,7 +18,7 @@ export function createReadGate(what: string): ReadGate {
 
   return {
     async run(work) {
-      invariant(closing === undefined, `${what} was used after it was closed`)
+      invariant(!closing, `${what} was used after it was closed`)
       const running = work()
       underWay.add(running)
       try {

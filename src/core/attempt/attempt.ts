@@ -25,15 +25,15 @@ export interface Attempt {
   /** The transport has reported progress, even if only that nothing has gone yet. */
   hasTold: boolean
   /** Watches its waits, from when its source is open. */
-  watchdog?: Watchdog
+  watchdog: Watchdog | undefined
   /** Its windows, while it holds any. */
-  lease?: WindowLease | undefined
+  lease: WindowLease | undefined
   /** Why the watchdog ended it, if it did. */
-  expiry?: TransportError
+  expiry: TransportError | undefined
   /** It was reset because it crawled while others flew. */
   isCrawled: boolean
   /** Resolves when it has ended, or was left; undefined until it has begun. */
-  end?: Promise<AttemptResult>
+  end: Promise<AttemptResult> | undefined
 }
 
 /**

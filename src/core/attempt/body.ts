@@ -56,7 +56,7 @@ export function createBody(options: BodyOptions): AttemptBody {
     } catch (error) {
       return failed(error)
     }
-    return reading === undefined ? undefined : watch(Promise.resolve(reading).catch(failed))
+    return reading && watch(Promise.resolve(reading).catch(failed))
   }
   const begin = (): Promise<void> | undefined => {
     if (busy.size > 0) return idle()
@@ -66,7 +66,7 @@ export function createBody(options: BodyOptions): AttemptBody {
   }
   const update = (piece: Uint8Array): Promise<void> | undefined => {
     const work = hash?.update(piece)
-    return work === undefined ? undefined : watch(Promise.resolve(work))
+    return work ? watch(Promise.resolve(work)) : undefined
   }
 
   return {

@@ -59,8 +59,8 @@ export function receiptOf(
   if (theirs !== undefined && theirs !== md5 && isComparable) {
     return refusedAs(
       'ERR_UPLOAD_DIGEST_MISMATCH',
-      `The storage's ETag of part ${unit.partNumber} is not the MD5 of what was sent. The bytes were damaged on their way, ` +
-        'or the bucket encrypts so that an ETag is no MD5; if it does, use verify: off (--verify off).',
+      `The storage's ETag of part ${unit.partNumber} is not the MD5 of what was sent: bytes were damaged on their way, ` +
+        'or the bucket encrypts. If it does, use verify: off (--verify off).',
     )
   }
   // Not built by spreading: this way the receipts of ten thousand parts have one shape.

@@ -47,7 +47,7 @@ export function createReaderCache(open: (fileIndex: number) => ReturnType<Source
     },
     release(fileIndex) {
       const entry = entries.get(fileIndex)
-      if (entry === undefined) return undefined
+      if (!entry) return undefined
       entry.users -= 1
       if (entry.users > 0) return undefined
       entries.delete(fileIndex)

@@ -55,7 +55,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     const hasher = attempt.isWhole ? ports.hasher : undefined
     const isUnread = goesUnread(hasher, pace, reader)
     if (!isUnread) {
-      if (bodies === undefined) invalid('Its bytes must pass through us: give windowBodies().')
+      if (!bodies) invalid('Its bytes must pass through us: give windowBodies().')
       const leasing = bodies.lease(lengthBytes, signal)
       attempt.lease = isPromise(leasing) ? await leasing : leasing
     }
@@ -92,22 +92,22 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     if (isUnread) attempt.onAnswered?.()
     // Bytes that changed while they were on their way are stored, but they are not the file.
     const looking = verifyReader(reader)
-    if (looking !== undefined) await looking
+    if (looking) await looking
     // A far end that took only some of the bytes has proven nothing about the digest of all of them.
     const digest = result.acceptedEnd === unit.end ? body.digest() : undefined
     return receiptOf(unit, reply, result, isPromise(digest) ? await digest : digest)
   } catch (error) {
-    const ending = request === undefined ? 'neverWhole' : transport.endingOf(request)
+    const ending = request ? transport.endingOf(request) : 'neverWhole'
     const readError = body?.readError?.()
     if (readError !== undefined) return sourceFailure(readError, ending)
     // These are equal when the watchdog ended the attempt, or when nothing did: both are undefined then.
     if (signal.reason !== attempt.expiry) {
       return { kind: attempt.isCrawled ? 'crawled' : 'aborted', ending }
     }
-    if (reader === undefined) return sourceFailure(error, ending)
+    if (!reader) return sourceFailure(error, ending)
     // A platform that could not read the Blob says only that no answer came.
     const changed = body?.isUnread === true ? await changeOf(reader) : undefined
-    if (changed !== undefined) return sourceFailure(changed, ending)
+    if (changed) return sourceFailure(changed, ending)
     if (isTransportError(error)) return { kind: 'missing', ending, error }
     // Some errors of ours may pass, such as that of a hasher that lost its worker thread: the part may well go through next
     // time.
@@ -119,7 +119,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     try {
       // A read that was under way when the attempt ended still writes into its window.
       const ended = body?.end?.()
-      if (ended !== undefined) await ended
+      if (ended) await ended
       // A hash that is computed elsewhere need not go on for an answer that asked for no digest.
       if (body?.isUnread && body.digest() !== undefined) controller.abort(new Error('The attempt has ended.'))
     } finally {
@@ -127,7 +127,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
       attempt.lease?.release()
       attempt.lease = undefined
       const closed = readers.release(unit.fileIndex)
-      if (closed !== undefined && reader !== undefined) await closed
+      if (closed && reader) await closed
       ports.onEnded(attempt)
     }
   }

@@ -12,7 +12,7 @@ export function asSourceError(error: unknown): UploadError {
 export function verifyReader(reader: Reader): Promise<void> | undefined {
   try {
     const looking = reader.verify()
-    return looking === undefined ? undefined : Promise.resolve(looking).catch(rethrowAsSourceError)
+    return looking && Promise.resolve(looking).catch(rethrowAsSourceError)
   } catch (error) {
     return rethrowAsSourceError(error)
   }

@@ -6,7 +6,7 @@ import type { Content } from './whole-body.ts'
 
 /** Whether a Blob goes out without passing through our memory: it need not be paced, and is hashed elsewhere or not at all. */
 export function goesUnread(hasher: Hasher | undefined, pace: Pick<Pace, 'isLimited'>, reader: Reader): boolean {
-  const isHashable = hasher === undefined || hasher.digestBlob !== undefined
+  const isHashable = !hasher || hasher.digestBlob !== undefined
   return reader.blob !== undefined && isHashable && !pace.isLimited()
 }
 

@@ -50,7 +50,7 @@ export function wholeBodies(): WholeBodies {
     const hashAndWait = (): Body | Promise<Body> => {
       // Hashed before it goes, so that the digest is of what was read, whatever becomes of the memory on the way.
       wholeDigest = hasher?.whole?.(bytes)
-      if (wholeDigest === undefined) {
+      if (!wholeDigest) {
         hash = hasher?.start(lengthBytes)
         hashing = hash?.update(bytes) ?? undefined
         // Whoever asks for the digest learns of a failure.
@@ -63,7 +63,7 @@ export function wholeBodies(): WholeBodies {
       throw error
     }
     const digest = (): Promise<string> | string | undefined => {
-      if (wholeDigest !== undefined) return wholeDigest()
+      if (wholeDigest) return wholeDigest()
       // An empty body has not been hashed yet.
       hash ??= hasher?.start()
       return hash?.digest()
@@ -74,15 +74,15 @@ export function wholeBodies(): WholeBodies {
         if (lengthBytes === 0) return ready()
         try {
           const reading = reader.read(bytes, unit.start, signal)
-          if (reading !== undefined) return Promise.resolve(reading).then(hashAndWait, failed)
+          if (reading) return Promise.resolve(reading).then(hashAndWait, failed)
         } catch (error) {
           return failed(error)
         }
         return hashAndWait()
       },
-      digest: () => (hashing === undefined ? digest() : hashing.then(digest)),
+      digest: () => (hashing ? hashing.then(digest) : digest()),
       end() {
-        if (hashing === undefined) {
+        if (!hashing) {
           hash?.dispose?.()
           return undefined
         }

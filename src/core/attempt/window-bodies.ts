@@ -51,7 +51,7 @@ export function windowBodies(options: WindowBodiesOptions): WindowBodies {
       const take = (bytes: number): Promise<void> | undefined => pace.take(bytes, signal)
       const whole = windows.length > 1 || pace.isLimited() ? undefined : options.wholeBodies
       const short = whole?.({ unit, reader, hasher, take, windows, signal, watchdog })
-      if (short !== undefined) return short
+      if (short) return short
       const { windows: sequence, ...rest } = createBody({
         unit,
         reader,

@@ -78,21 +78,21 @@ export function createSequence(options: SequenceOptions, shared: BodySteps): Pie
     if (isDone || shared.isStale()) return OVER
     if (!isBegun) {
       const wait = shared.begin()
-      if (wait !== undefined) return wait
+      if (wait) return wait
       isBegun = true
     }
     if (givenBytes === piece.byteLength) {
       // What was sent may still be being hashed.
       const hashed = hashing
       hashing = undefined
-      if (hashed !== undefined) return hashed
+      if (hashed) return hashed
       if (at === unit.end) {
         isDone = true
         onReady()
         return OVER
       }
       ahead ??= fillNext()
-      if (filling !== undefined) {
+      if (filling) {
         const filled = filling
         filling = undefined
         isSlow = true
@@ -100,11 +100,11 @@ export function createSequence(options: SequenceOptions, shared: BodySteps): Pie
       }
       turnTo(ahead)
     }
-    if (slice === undefined) {
+    if (!slice) {
       const most = Math.min(slicer.size(), pace.pieceBytes())
       slice = piece.subarray(givenBytes, givenBytes + most)
       const leave = pace.take(slice.byteLength)
-      if (leave !== undefined) return leave
+      if (leave) return leave
     }
     const value = slice
     slice = undefined

@@ -14,7 +14,7 @@ export interface WindowLease {
    * Called at most once, before `release`: whoever uses them was told to end and does not, so nobody waits for them any more.
    * Absent: nobody ever waits for these.
    */
-  leave?(): void
+  readonly leave?: (() => void) | undefined
 }
 
 export interface WindowPool {
@@ -62,14 +62,20 @@ export function createWindowPool(options: WindowPoolOptions): WindowPool {
   let leased = 0
   let leasedLarge = 0
 
-  const lend = (from: Uint8Array[], count: number, bytes: number, onBack: () => void): WindowLease => {
+  const lend = (
+    from: Uint8Array[],
+    count: number,
+    bytes: number,
+    onBack: () => void,
+    leave?: () => void,
+  ): WindowLease => {
     const windows: Uint8Array[] = []
     while (windows.length < count) windows.push(from.pop() ?? allocate(bytes))
     const release = (): void => {
       from.push(...windows)
       onBack()
     }
-    return { windows, release }
+    return { windows, release, leave }
   }
   const isServed = (count: number): boolean => leased + count <= capacity || count > capacity
   const change = (leasedBy: number, capacityBy: number): void => {
@@ -79,20 +85,25 @@ export function createWindowPool(options: WindowPoolOptions): WindowPool {
   }
   const handOut = (count: number): WindowLease => {
     if (count > capacity) {
-      const message = 'Reads that never end hold all memory for files: start the program again.'
+      const message = 'Reads that hang hold all memory: restart the program.'
       throw new UploadError('ERR_UPLOAD_SOURCE_READ', message)
     }
     let left = 0
-    const lease = lend(free, count, windowBytes, () => change(left - count, left))
+    const lease = lend(
+      free,
+      count,
+      windowBytes,
+      () => change(left - count, left),
+      () => {
+        left = count
+        change(-count, -count)
+      },
+    )
     leased += count
-    const leave = (): void => {
-      left = count
-      change(-count, -count)
-    }
-    return { ...lease, leave }
+    return lease
   }
   const serve = (): void => {
-    for (let first = waiters[0]; first !== undefined && isServed(first.count); first = waiters[0]) {
+    for (let first = waiters[0]; first && isServed(first.count); first = waiters[0]) {
       waiters.shift()
       first.grant()
     }

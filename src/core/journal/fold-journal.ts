@@ -154,7 +154,7 @@ function endAsking(state: { -readonly [K in keyof FoldedJournal]: FoldedJournal[
  * are left out.
  */
 export function sessionsOf(folded: FoldedJournal | undefined): (string | number)[] {
-  if (folded === undefined) return []
+  if (!folded) return []
   const { sessionId, ledger, leftSessionIds, keepsConfirmed } = folded
   const known = new Set([sessionId, ...ledger.files.map((file) => file.sessionId), ...leftSessionIds])
   for (const file of ledger.files) if (keepsConfirmed && file.mayBeConfirmed) known.delete(file.sessionId ?? sessionId)

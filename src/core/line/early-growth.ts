@@ -30,6 +30,8 @@ const LEAST_WINDOW_BYTES = 24 * 1024
 const WORTH = 1.1
 /** What an answered part counts for at least where a near host is looked for, bytes: a small one takes as long to be answered. */
 const LEAST_PART_BYTES = 64 * 1024
+/** The parts to go to where so many small ones are answered: each turn of the process then takes several answers. */
+const SMALL_PARTS = 16
 /** How long to wait for the first round trips, some of which may be lost, and for any one at all, ms. */
 const PATIENCE_MS = 3_000
 const DEAF_MS = 1_500
@@ -80,9 +82,9 @@ export function createEarlyGrowth(nearLimit: number): EarlyGrowth {
       }
       if (hasLeapt || atMs - grownAtMs > PAUSE_MS) return undefined
       // Only bytes can lie in buffers: what was answered has arrived.
-      const partsRate = (partsDone * LEAST_PART_BYTES) / (atMs - firstMs)
-      hasLeapt = queue === 'empty' && isNear(Math.max(bytes / elapsedMs || 0, partsRate || 0) * 1_000)
-      if (hasLeapt) return Math.max(limit, nearLimit)
+      const isSmall = isNear(((partsDone * LEAST_PART_BYTES) / (atMs - firstMs)) * 1_000)
+      hasLeapt = queue === 'empty' && (isSmall || isNear((bytes / elapsedMs) * 1_000))
+      if (hasLeapt) return Math.max(limit, isSmall ? SMALL_PARTS : nearLimit)
       if (passedMs < stepMs || elapsedMs < stepMs / 2) return limit
       const rate = bytes / elapsedMs
       begin(atMs)

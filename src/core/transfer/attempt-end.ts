@@ -99,11 +99,11 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
       return retryLost(file, turn, 'lost what it had accepted before')
     }
     const written = job.record({ type: 'part.received', fileIndex, partNumber, generation, receipt })
-    return written === undefined ? taken(start, receipt) : written.then(() => taken(start, receipt))
+    return written ? written.then(() => taken(start, receipt)) : taken(start, receipt)
   }
   const renew = (file: LedgerFile, isDead: boolean, isExpired: boolean): Promise<boolean> => {
     const known = renewing.get(file)
-    if (known !== undefined) return known
+    if (known) return known
     const lifeMs = options.lifeOf(file)
     const renewal = job.renew(file, { isDead, isExpired, lifeMs, signal }).finally(() => {
       renewing.delete(file)

@@ -85,7 +85,11 @@ export function createAttempts(options: AttemptsOptions): Attempts {
         isSending: false,
         sentBytes: 0,
         hasTold: false,
+        watchdog: undefined,
+        lease: undefined,
+        expiry: undefined,
         isCrawled: false,
+        end: undefined,
       }
       // Before it begins: what its source does may stop the session.
       running.add(attempt)

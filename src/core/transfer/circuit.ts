@@ -72,7 +72,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
 
   /** Turns a pause that is over into a probe. */
   const look = (nowMs: number): Outage | undefined => {
-    if (outage === undefined || outage.isProbing || nowMs < outage.untilMs) return outage
+    if (!outage || outage.isProbing || nowMs < outage.untilMs) return outage
     // The probe is late because of a pause, or because the machine slept. That time does not count.
     outage.giveUpAtMs += nowMs - outage.untilMs
     outage.isProbing = true
@@ -83,7 +83,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
     failuresInRow += 1
     const opens = (failuresInRow >= FAILURES_TO_OPEN && !isInService) || retryAfterMs > MAX_RETRY_AFTER_MS
     let current = look(nowMs)
-    if (current === undefined) {
+    if (!current) {
       if (!opens) return
       const giveUpAtMs = nowMs + giveUpAfterMs
       // A pause that the host asked for comes before the first probe. Without one, this failure counts as that of a probe.
@@ -125,12 +125,12 @@ export function createCircuit(options: CircuitOptions): Circuit {
     },
     probeNow(nowMs) {
       const current = look(nowMs)
-      if (current === undefined || current.isHeld) return
+      if (!current || current.isHeld) return
       current.untilMs = nowMs
     },
     state(nowMs) {
       const current = look(nowMs)
-      if (current === undefined) return { kind: 'closed' }
+      if (!current) return { kind: 'closed' }
       const { sinceMs, untilMs, giveUpAtMs, isProbing } = current
       return { kind: isGivenUp ? 'givenUp' : isProbing ? 'probing' : 'open', sinceMs, untilMs, giveUpAtMs }
     },

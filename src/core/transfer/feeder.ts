@@ -28,7 +28,7 @@ export function createFeeder(job: TransferJob, onFile: (file: LedgerFile) => voi
       isFeeding = true
       await job.replenish(signal)
       const before = next
-      for (let file = planned[next]; file !== undefined && file.state !== 'planned'; file = planned[next]) {
+      for (let file = planned[next]; file && file.state !== 'planned'; file = planned[next]) {
         next += 1
         onFile(file)
       }

@@ -63,10 +63,8 @@ export function createFileQueues(order: UnitOrder): FileQueues {
     const left = isBusy ? 0 : units.length - cursor
     return order === 'any' ? left : Math.min(left, 1)
   }
-  /** Every change of a file goes through here, so that the count and the heaps stay correct. */
-  const change = (file: FileQueue, to: Partial<FileQueue>): void => {
-    const before = freshOf(file)
-    Object.assign(file, to)
+  /** Follows every change of a file, so that the count and the heaps stay correct. `before`: the units that it could give. */
+  const changed = (file: FileQueue, before: number): void => {
     const after = freshOf(file)
     freshCount += after - before
     file.stamp += 1
@@ -77,26 +75,37 @@ export function createFileQueues(order: UnitOrder): FileQueues {
   }
 
   return {
-    fill: (file, units, deadlineMs) => change(file, { units, cursor: 0, leftBytes: bytesOf(units), deadlineMs }),
+    fill(file, units, deadlineMs) {
+      const before = freshOf(file)
+      file.units = units
+      file.cursor = 0
+      file.leftBytes = bytesOf(units)
+      file.deadlineMs = deadlineMs
+      changed(file, before)
+    },
     free(file) {
-      if (file.isBusy) change(file, { isBusy: false })
+      if (!file.isBusy) return
+      file.isBusy = false
+      changed(file, 0)
     },
     take(file, isProbe) {
       const unit = file.units[file.cursor]
-      if (unit === undefined) return undefined
-      change(file, {
-        cursor: file.cursor + 1,
-        leftBytes: file.leftBytes - bytesOf([unit]),
-        isBusy: isProbe || order === 'next',
-      })
+      if (!unit) return undefined
+      const before = freshOf(file)
+      file.cursor += 1
+      file.leftBytes -= unit.end - unit.start
+      file.isBusy = isProbe || order === 'next'
+      changed(file, before)
       return unit
     },
     leastLeft: byLeft.first,
     earliest: byPlace.first,
     firstDying(nowMs) {
       let file = byDeadline.first()
-      for (; file !== undefined && file.deadlineMs <= nowMs; file = byDeadline.first())
-        change(file, { deadlineMs: Infinity })
+      for (; file && file.deadlineMs <= nowMs; file = byDeadline.first()) {
+        file.deadlineMs = Infinity
+        changed(file, freshOf(file))
+      }
       return file
     },
     freshCount: () => freshCount,

@@ -38,9 +38,9 @@ export function createFinisher(options: FinisherOptions): Finisher {
   const next = (): void => {
     while (running < (job.finishesAtOnce ?? AT_ONCE) && !signal.aborted) {
       const file = queue.shift()
-      if (file === undefined) return
+      if (!file) return
       const finishing = job.finish(file, signal)
-      if (finishing === undefined) {
+      if (!finishing) {
         known.delete(file)
         job.report({ type: 'fileState', file })
       } else {

@@ -90,7 +90,7 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
   const restart = (fileIndex: number, units: readonly Unit[], deadlineMs = Infinity): void => {
     waiting.keep(({ turn }) => turn.unit.fileIndex !== fileIndex)
     const file = files.get(fileIndex)
-    if (file === undefined || dropped.has(fileIndex)) return
+    if (!file || dropped.has(fileIndex)) return
     count(file, -file.outCount, -file.firstComerCount)
     file.epoch += 1
     queues.free(file)
@@ -98,7 +98,7 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
   }
   const takeFresh = (nowMs: number, isProbe: boolean): Turn | undefined => {
     const dying = queues.firstDying(nowMs)
-    const isNear = dying !== undefined && dying.deadlineMs <= nowMs + NEAR_MS
+    const isNear = dying && dying.deadlineMs <= nowMs + NEAR_MS
     const isFirstComer = !isNear && (firstComerCount + 1) * FIRST_COMER_SHARE <= outCount + 1
     const file = isNear ? dying : isFirstComer ? queues.earliest() : queues.leastLeft()
     const unit = file && queues.take(file, isProbe)
@@ -108,7 +108,7 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
   }
   const takeWaiting = (nowMs: number): Turn | undefined => {
     const first = waiting.countUpTo(nowMs) > 0 ? waiting.shift() : undefined
-    if (first === undefined) return undefined
+    if (!first) return undefined
     count(known(files.get(first.turn.unit.fileIndex)), 1, 0)
     return first.turn
   }
@@ -116,7 +116,7 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
   return {
     add(units, deadlineMs = Infinity) {
       const [first] = units
-      if (first === undefined || dropped.has(first.fileIndex)) return
+      if (!first || dropped.has(first.fileIndex)) return
       const file = files.get(first.fileIndex) ?? fileQueue(files.size)
       files.set(first.fileIndex, file)
       queues.fill(file, [...file.units.slice(file.cursor), ...units], deadlineMs)
@@ -126,7 +126,7 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
       const turn = wasRepeat
         ? (takeFresh(nowMs, false) ?? takeWaiting(nowMs))
         : (takeWaiting(nowMs) ?? takeFresh(nowMs, false))
-      wasRepeat = turn !== undefined && turn.attempt > 1
+      wasRepeat = (turn?.attempt ?? 0) > 1
       return turn
     },
     putBack(turn, notBeforeMs) {

@@ -127,7 +127,7 @@ export function createTransfer(ports: TransferPorts, job: TransferJob, signal: A
     const start = { turn, file, address, addressedAtMs, generation, beganAtMs, isLeftOver }
     const result = addresses.ended(start, await attempts.send(start, onFree))
     const ending = attemptEnd.ended(start, result)
-    if (ending !== undefined) await ending
+    if (ending) await ending
     return result.kind === 'received'
   }
   const takeUp = (file: LedgerFile): void => {
@@ -150,7 +150,7 @@ export function createTransfer(ports: TransferPorts, job: TransferJob, signal: A
     attemptNext(onFree) {
       const nowMs = clock.monotonicNow()
       const turn = openSlots(nowMs) < 1 ? undefined : schedule.take(nowMs, !host.isInReach(nowMs))
-      if (turn === undefined) return undefined
+      if (!turn) return undefined
       host.tried()
       return life.track(() => attempt(turn, onFree))
     },

@@ -778,6 +778,10 @@ async function setUp(options: SetUpOptions = {}) {
       sentBytes: 0,
       isCrawled: false,
       hasTold: false,
+      watchdog: undefined,
+      lease: undefined,
+      expiry: undefined,
+      end: undefined,
     }
     attempts.push(attempt)
     return sendPart(ports, attempt)

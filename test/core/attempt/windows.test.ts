@@ -141,7 +141,7 @@ describe('a pool of windows', () => {
     await expect(forLong).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_READ' })
     other.release()
     ;(await forShort)?.release()
-    expect(() => pool.lease(200, never())).toThrow('start the program again')
+    expect(() => pool.lease(200, never())).toThrow('restart the program')
     long.release()
     short.release()
 

@@ -7,6 +7,7 @@ import { createLineRoom } from '../../../src/core/line/line-room.ts'
 import type { QueueState } from '../../../src/core/line/queueing.ts'
 
 const STEP_MS = 100
+const NEAR_LIMIT = 12
 
 interface Line {
   readonly roundTripMs?: number
@@ -20,7 +21,7 @@ interface Line {
 /** The limit after each tenth of a second; undefined once it is over. */
 function grow(line: Line, seconds = 10) {
   const { roundTripMs = 40, queue = () => 'empty', rate = (limit) => limit * 5e6, parts = 0 } = line
-  const growth = createEarlyGrowth(16)
+  const growth = createEarlyGrowth(NEAR_LIMIT)
   const room = createLineRoom()
   room.add(roundTripMs, 0)
   const limits: (number | undefined)[] = []
@@ -49,10 +50,10 @@ describe('early growth', () => {
   const near = { roundTripMs: 2, rate: () => 4e8 }
 
   it('goes at once to what was asked for where the host is near and takes much, and leaves the rest to trials', () => {
-    expect(grow(near)).toEqual([2, 2, 16, undefined])
+    expect(grow(near)).toEqual([2, 2, NEAR_LIMIT, undefined])
   })
 
-  it('does so a tenth of a second earlier where thousands of small parts are answered, however little they hold', () => {
+  it('goes to sixteen a tenth of a second earlier where thousands of small parts are answered, however little they hold', () => {
     const small = { ...near, rate: () => 1e8, parts: 4_000 }
     expect(grow(small)).toEqual([2, 16, undefined])
     expect(grow({ ...small, parts: 3_000 }, 0.5)).not.toContain(16)
@@ -66,7 +67,7 @@ describe('early growth', () => {
     ['a gigabit', { rate: () => 1.2e8 }],
     ['buffers that fill at once before a slow line', { rate: (_: number, ms: number) => (ms < 100 ? 1e9 : 1e7) }],
   ])('doubles at most for %s', (_, line) => {
-    expect(grow({ ...near, ...line }, 0.5)).not.toContain(16)
+    expect(grow({ ...near, ...line }, 0.5)).not.toContain(NEAR_LIMIT)
   })
 
   it('takes longer steps where round trips are longer', () => {

@@ -135,7 +135,7 @@ describe('an attempt that was left', () => {
     expect(result).toMatchObject({ failedCount: 1 })
     expect(job.records.at(-1)).toMatchObject({
       type: 'file.failed',
-      error: { code: 'ERR_UPLOAD_SOURCE_READ', message: expect.stringContaining('start the program again') as string },
+      error: { code: 'ERR_UPLOAD_SOURCE_READ', message: expect.stringContaining('restart the program') as string },
     })
     expect(world.clock.pending).toBe(0)
   })
