@@ -153,7 +153,7 @@ export const englishTexts: UploaderTexts = {
   amountOf: (some, all) => `${some} of ${all}`,
   totalProgress: 'All files together',
 
-  nothingFound: 'No files were found',
+  nothingFound: 'No files found',
   refusedTitle: (amount) => `${files(amount)} ${amount.value === 1 ? 'was' : 'were'} not added`,
   refusals: {
     kind: 'not a kind of file that is taken here',

@@ -24,7 +24,7 @@ type Criteria = Extract<AnalysisSegment, { movementTypeId: number }>
 export function checkSegments(segments: AnalysisSegments): void {
   const criteria: Partial<Record<keyof AnalysisSegments, Criteria>> = {}
   for (const [role, segment] of Object.entries(segments) as [keyof AnalysisSegments, AnalysisSegment | undefined][]) {
-    if (!segment) continue
+    if (segment === undefined) continue
     checkIs(segment, role, isWireObject, ': give { movementTypeId, domHand } or { segmentId }.')
     if ('segmentId' in segment) checkSegmentId(segment.segmentId, `${role}.segmentId`)
     else {
@@ -37,7 +37,7 @@ export function checkSegments(segments: AnalysisSegments): void {
   checkRequired(segments.primary, 'primary')
   // Only criteria can be compared here. The service compares the segments that exist already.
   const [first, ...others] = Object.entries(criteria) as [keyof AnalysisSegments, Criteria][]
-  if (!first) return
+  if (first === undefined) return
   if (criteria.primary !== undefined) checkSegmentsAgree({ ...criteria, primary: criteria.primary })
   else for (const [role, other] of others) checkSegmentsAgree({ primary: first[1], [role]: other })
 }

@@ -120,7 +120,7 @@ function frameRateOf(input: CapturesInput, kind: CaptureKind): number | undefine
   const rates = new Set(input.files.map((file) => file.frameRate ?? input.frameRate))
   const [rate] = rates
   if (rates.size > 1)
-    invalid('A capture session has one frame rate: upload clips of another rate to a session of their own.')
+    invalid('A capture session has one frame rate: upload clips of another to a session of their own.')
   if (kind === 'video' && rate === undefined) invalid('frameRate is missing: plain video needs its frames per second.')
   if (rate !== undefined) checkFrameRate(rate, 'frameRate')
   return rate

@@ -76,7 +76,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await mkdir(pathOf('empty'), { recursive: true })
     await dropOnto(page, [pathOf('empty')])
 
-    await page.getByRole('alert').getByText('No files were found').waitFor()
+    await page.getByRole('alert').getByText('No files found').waitFor()
   })
 
   test('walks a folder of which the browser gives no handle, nor says so', async () => {

@@ -59,7 +59,7 @@ export function receiptOf(
   if (theirs !== undefined && theirs !== md5 && isComparable) {
     return refusedAs(
       'ERR_UPLOAD_DIGEST_MISMATCH',
-      `The storage's ETag of part ${unit.partNumber} is not the MD5 of what was sent: bytes were damaged on their way, ` +
+      `The storage's ETag of part ${unit.partNumber} is not the MD5 of what was sent: bytes were damaged on the way, ` +
         'or the bucket encrypts. If it does, use verify: off (--verify off).',
     )
   }

@@ -85,7 +85,7 @@ export function createWindowPool(options: WindowPoolOptions): WindowPool {
   }
   const handOut = (count: number): WindowLease => {
     if (count > capacity) {
-      const message = 'Reads that hang hold all memory: restart the program.'
+      const message = 'Hanging reads hold all memory: restart the program.'
       throw new UploadError('ERR_UPLOAD_SOURCE_READ', message)
     }
     let left = 0
