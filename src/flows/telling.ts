@@ -157,7 +157,7 @@ export function createTelling(options: {
     warnOfOrphan(sessionId) {
       const message =
         sessionId === undefined
-          ? 'A create had no clear answer: the service may hold an unused one.'
+          ? 'A create had no clear answer: the service may hold an unused session.'
           : `The service could not be told that session ${String(sessionId).slice(0, SHOWN_ID)} is not used. A resume tells it again.`
       emitter.emit('warning', { code: 'ERR_UPLOAD_SERVICE_REPLY', message })
     },

@@ -254,7 +254,10 @@ it('says of a session that another process drives that nothing was done here', a
 it('says of videos, too, that a service does not know them, and does not send them again and again for it', async () => {
   const command = ['video', 'first.mp4', 'second.mp4', ...VIDEO, '--json']
   await service.close()
-  service = await startIndependentService({ faults: [{ operation: 'confirm', nth: 1, action: { status: 401 } }] })
+  // The second file is still on its way when the confirmation of the first is refused, so neither is confirmed.
+  const refused = { operation: 'confirm', nth: 1, action: { status: 401 } } as const
+  const held = { operation: 'put', fileName: 'second.mp4', nth: 1, action: { stall: 'midBody' } } as const
+  service = await startIndependentService({ faults: [refused, held] })
   const key = String(lastLine((await cli.run(command, environment())).stdout)['key'])
   const other = await startIndependentService()
   const there = { MOCAP_BASE_URL: other.url, MOCAP_API_KEY: other.apiKey }

@@ -27,10 +27,10 @@ export function optionsOfServe(under?: string): string[] {
   return command.options.map(({ long }) => long!)
 }
 
-/** The variables that `serve` reads; those of the calling commands are not among them. */
+/** The variables that `serve` reads; those of the calling commands are not among them, nor is a constant of the library. */
 export function variablesOfServe(): string[] {
   const folder = join(root, 'src/cli')
-  const calling = new Set(['MOCAP_BASE_URL', 'MOCAP_STATE_DIR', 'MOCAP_DEBUG'])
+  const others = new Set(['MOCAP_BASE_URL', 'MOCAP_STATE_DIR', 'MOCAP_DEBUG', 'S3_LIMITS'])
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .flatMap((name) => readFileSync(join(folder, name), 'utf8').match(/\b(?:MOCAP|S3)_[A-Z][A-Z_0-9]*\b|DATABASE_URL/g))
@@ -40,5 +40,5 @@ export function variablesOfServe(): string[] {
   addLimitOptions(derived)
   addJwtOptions(derived)
   const made = derived.options.map(({ long }) => `MOCAP_${long!.slice(2).replaceAll('-', '_').toUpperCase()}`)
-  return [...new Set([...names, ...made])].filter((name) => !calling.has(name)).sort()
+  return [...new Set([...names, ...made])].filter((name) => !others.has(name)).sort()
 }

@@ -135,7 +135,7 @@ describe('faults on the way of a call', () => {
     const report = await upload.done()
 
     expect(report.hasPossibleOrphan).toBe(true)
-    expect(warnings).toEqual(['A create had no clear answer: the service may hold an unused one.'])
+    expect(warnings).toEqual(['A create had no clear answer: the service may hold an unused session.'])
   })
 
   it('takes a refusal that the host knows to mean "already confirmed" for success', async () => {
