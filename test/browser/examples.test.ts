@@ -482,6 +482,11 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       await upload(page)
       await status(page, 'Upload failed')
       expect(await page.locator('#earlier p').count()).toBe(0)
+      // Uppy shows the failed file a moment before its session is over. A cancel in that moment would give the session up.
+      await page.waitForFunction(async () => {
+        const { held = [] } = await navigator.locks.query()
+        return !held.some(({ name = '' }) => name.startsWith('mocap-uplink session '))
+      })
       await page.click('.uppy-DashboardContent-back:has-text("Cancel")')
       await page.waitForSelector('#earlier:has-text("1 of 2 confirmed. Add these again, and it goes on: swing-01.mp4")')
 
