@@ -1,6 +1,6 @@
 // Creates the Uplink of a command from its options and the environment. Makes no call.
 
-import { X509Certificate } from 'node:crypto'
+import { beginsWithCertificate } from '../../adapters/node/http/certificate.ts'
 import { parseBaseUrl } from '../../client/base-url.ts'
 import { invalid } from '../../core/errors.ts'
 import type { Journal } from '../../core/ports.ts'
@@ -55,18 +55,8 @@ export async function uplinkFromOptions(
   })
 }
 
-/** Whether the first certificate can be read, which is how a wrong or torn file shows. */
-function holdsCertificate(pem: string): boolean {
-  try {
-    new X509Certificate(pem)
-    return true
-  } catch {
-    return false
-  }
-}
-
 async function readCertificates(path: string): Promise<string> {
   const pem = await readText(path, '--ca-file')
-  if (holdsCertificate(pem)) return pem
+  if (beginsWithCertificate(pem)) return pem
   return invalid(`--ca-file: "${path}" holds no certificate in PEM form (-----BEGIN CERTIFICATE-----).`)
 }

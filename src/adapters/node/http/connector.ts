@@ -1,13 +1,13 @@
 // Opens connections: TCP, a proxy's tunnel if one is asked for, and TLS on top. Whatever lies between, the result is
 // one wire whose TCP socket we hold, because only that socket can be reset.
 
-import { X509Certificate } from 'node:crypto'
 import net, { type Socket } from 'node:net'
 import tls from 'node:tls'
 import { invalid } from '../../../core/errors.ts'
 import { forbiddenHost } from '../../../core/address/address-policy.ts'
 import { isPublicIp } from '../../../core/address/public-host.ts'
 import { onAbort } from '../../../core/on-abort.ts'
+import { beginsWithCertificate } from './certificate.ts'
 import { createProxyChoice, openTunnel, ProxyRefusedError, ProxyUnreachedError, type ProxyOptions } from './proxy.ts'
 import { createPublicLookup } from './public-lookup.ts'
 import { createWire, type Wire } from './wire.ts'
@@ -139,16 +139,6 @@ function createContext(caPem: string | readonly string[] | undefined): tls.Secur
     invalid('caPem has no certificate: give the text of a PEM file (-----BEGIN CERTIFICATE-----), not its path.')
   }
   return tls.createSecureContext({ ca: [...known, ...own] })
-}
-
-/** TLS leaves out what is no certificate, such as the path of one, and connections would fail much later. */
-function beginsWithCertificate(pem: string): boolean {
-  try {
-    new X509Certificate(pem)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /**
