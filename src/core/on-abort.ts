@@ -2,7 +2,11 @@
 // ten listeners are added to it, so all that waits for the same signal shares one listener.
 
 interface Waiting {
-  readonly acts: Set<() => void>
+  /**
+   * Not a Set. When members come and go, V8 renews a Set's table, and the old table points to the new one. An old table that has
+   * outlived two quick collections keeps all younger ones, and what ended attempts left in them, until the next full collection.
+   */
+  readonly acts: (() => void)[]
   readonly fire: () => void
 }
 
@@ -18,20 +22,22 @@ export function onAbort(signal: AbortSignal, act: () => void): () => void {
     return () => undefined
   }
   const { acts, fire } = waitingBySignal.get(signal) ?? firstOf(signal)
-  if (acts.size === 0) signal.addEventListener('abort', fire, { once: true })
-  acts.add(act)
+  if (acts.length === 0) signal.addEventListener('abort', fire, { once: true })
+  acts.push(act)
   return () => {
-    acts.delete(act)
-    if (acts.size === 0) signal.removeEventListener('abort', fire)
+    const at = acts.indexOf(act)
+    if (at >= 0) acts.splice(at, 1)
+    if (acts.length === 0) signal.removeEventListener('abort', fire)
   }
 }
 
 function firstOf(signal: AbortSignal): Waiting {
-  const acts = new Set<() => void>()
+  const acts: (() => void)[] = []
   const waiting = {
     acts,
     fire: () => {
-      for (const act of acts) act()
+      // What stops waiting meanwhile is not called.
+      while (acts.length > 0) acts.shift()?.()
     },
   }
   waitingBySignal.set(signal, waiting)

@@ -120,5 +120,13 @@ export function createProgress({ fileSizes }: ProgressOptions): Progress {
 }
 
 function createFileCount(totalBytes: number): FileCount {
-  return { totalBytes, sentBytes: 0, confirmedBytes: 0, received: [], inFlight: [] }
+  // With room for part 1, which is all that a small file has: V8 makes an empty list that gets it one of eighteen.
+
+  return {
+    totalBytes,
+    sentBytes: 0,
+    confirmedBytes: 0,
+    received: [undefined, undefined],
+    inFlight: [undefined, undefined],
+  }
 }

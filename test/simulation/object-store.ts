@@ -79,7 +79,7 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
   const requests: StoreRequest[] = []
   const violations: string[] = []
   const files = new Map<number, Map<number, Uint8Array>>()
-  const endings = new Map<TransportRequest, AttemptEnding>()
+  const endings = new WeakMap<TransportRequest, AttemptEnding>()
   const partsInFlight = new Set<string>()
   let maxInFlight = 0
 

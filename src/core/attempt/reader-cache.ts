@@ -27,16 +27,12 @@ export function openPlanned(source: Source, { sizeBytes, modifiedAtMs }: Planned
 }
 
 export function createReaderCache(open: (fileIndex: number) => ReturnType<Source['open']>): ReaderCache {
-  const entries = new Map<number, Entry>()
-  const enter = (fileIndex: number): Entry => {
-    const entry: Entry = { opening: open(fileIndex), users: 0 }
-    entries.set(fileIndex, entry)
-    return entry
-  }
+  // By index, not in a Map, which would keep the readers of ended attempts: see onAbort.
+  const entries: (Entry | undefined)[] = []
 
   return {
     acquire(fileIndex, signal) {
-      const entry = entries.get(fileIndex) ?? enter(fileIndex)
+      const entry = (entries[fileIndex] ??= { opening: open(fileIndex), users: 0 })
       const { opening } = entry
       entry.users += 1
       if (!isPromise(opening)) return opening
@@ -46,11 +42,11 @@ export function createReaderCache(open: (fileIndex: number) => ReturnType<Source
       )
     },
     release(fileIndex) {
-      const entry = entries.get(fileIndex)
+      const entry = entries[fileIndex]
       if (!entry) return undefined
       entry.users -= 1
       if (entry.users > 0) return undefined
-      entries.delete(fileIndex)
+      entries[fileIndex] = undefined
       return closeOpened(entry.opening)
     },
   }

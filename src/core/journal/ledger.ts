@@ -92,11 +92,10 @@ export function isSettled(file: LedgerFile): boolean {
 }
 
 function ledgerFile(plan: PlannedFile): LedgerFile {
-  const parts: LedgerPart[] = []
-  for (let partNumber = 1; partNumber <= plan.partCount; partNumber += 1) {
-    const { start, end } = partRange(plan, plan.sizeBytes, partNumber)
-    parts.push({ partNumber, start, end, receipt: undefined, receivedAtMs: undefined, isDoubtful: false })
-  }
+  const parts = Array.from({ length: plan.partCount }, (_, index): LedgerPart => {
+    const { start, end } = partRange(plan, plan.sizeBytes, index + 1)
+    return { partNumber: index + 1, start, end, receipt: undefined, receivedAtMs: undefined, isDoubtful: false }
+  })
   // Written out, not built by spreading: all files then have one shape, and every look at one of them costs less.
   const file: LedgerFile = {
     plan,

@@ -56,7 +56,8 @@ export interface AttemptsOptions extends AttemptPorts {
 
 export function createAttempts(options: AttemptsOptions): Attempts {
   const { transport, clock, job, addresses, onBytes, watchStragglers } = options
-  const running = new Set<Attempt>()
+  // Not a Set, which would keep ended attempts: see onAbort.
+  const running: Attempt[] = []
   const stragglers = transport.isResetByAbort === true ? watchStragglers?.() : undefined
   const sending: SendPartPorts = {
     ...options,
@@ -69,10 +70,10 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     },
     onEnded: ({ controller }) => transport.controllers?.giveBack(controller),
   }
-  const runningOf = (fileIndex: number): Attempt[] => [...running].filter(({ unit }) => unit.fileIndex === fileIndex)
+  const runningOf = (fileIndex: number): Attempt[] => running.filter(({ unit }) => unit.fileIndex === fileIndex)
 
   return {
-    count: () => running.size,
+    count: () => running.length,
     async send({ turn: { unit, isFreshConnection }, file, address }, onAnswered) {
       const attempt: Attempt = {
         unit,
@@ -92,13 +93,13 @@ export function createAttempts(options: AttemptsOptions): Attempts {
         end: undefined,
       }
       // Before it begins: what its source does may stop the session.
-      running.add(attempt)
+      running.push(attempt)
       const { signal } = attempt.controller
       attempt.end = unlessLate(clock, signal, sendPart(sending, attempt), () => leave(attempt))
       try {
         return await attempt.end
       } finally {
-        running.delete(attempt)
+        running.splice(running.indexOf(attempt), 1)
       }
     },
     abortFile(fileIndex, reason) {

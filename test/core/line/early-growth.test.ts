@@ -53,10 +53,10 @@ describe('early growth', () => {
     expect(grow(near)).toEqual([2, 2, NEAR_LIMIT, undefined])
   })
 
-  it('goes to sixteen a tenth of a second earlier where thousands of small parts are answered, however little they hold', () => {
-    const small = { ...near, rate: () => 1e8, parts: 4_000 }
+  it('goes to sixteen a tenth of a second earlier where 800 small parts a second are answered, however little they hold', () => {
+    const small = { ...near, rate: () => 1e7, parts: 810 }
     expect(grow(small)).toEqual([2, 16, undefined])
-    expect(grow({ ...small, parts: 3_000 }, 0.5)).not.toContain(16)
+    expect(grow({ ...small, parts: 790 }, 0.5)).not.toContain(16)
     expect(grow({ ...small, roundTripMs: 5.1 }, 0.5)).not.toContain(16)
     expect(grow({ ...small, queue: () => 'standing' }, 0.5)).not.toContain(16)
   })
