@@ -21,9 +21,11 @@ const EXPIRED = {
 } as const
 
 /** An Uplink of a second life over the same journal, which finds the samples again by their names. */
+/** Its own part size is another: a file that was begun keeps that of its session. */
 function secondLife({ service }: Rig, journal: ReturnType<typeof memoryJournal>, files: readonly Sample[]): Uplink {
   return createUplink({
     ...{ baseUrl: service.url, credentials: { apiKey: service.apiKey }, clock: hastyClock(), journal },
+    partSizeBytes: 6 * MIB,
     sourceAt: ({ name }) => files.find((file) => file.source.name === name)?.source ?? bytesSource(name, bytesOf(1, 0)),
   })
 }

@@ -77,8 +77,16 @@ export class MocapUplinkUploader<M extends Meta, B extends Body> extends BasePlu
 
   readonly #pause = (): void => this.#toAll((upload) => upload.pause())
   readonly #resume = (): void => this.#toAll((upload) => upload.resume())
-  /** Uppy does not ask the user first. Files that are already confirmed stay confirmed. */
-  readonly #cancel = (): void => this.#toAll((upload) => void upload.discard())
+  /**
+   * Uppy does not ask the user first. Files that are already confirmed stay confirmed. An upload of which nothing is left to give
+   * up just ends, so that its failed files can still be resumed.
+   */
+  readonly #cancel = (): void =>
+    this.#toAll((upload) => {
+      const { filesConfirmed, filesFailed, filesTotal } = upload.progress()
+      const isOver = filesTotal > 0 && filesConfirmed + filesFailed === filesTotal
+      if (!isOver) void upload.discard()
+    })
   #toAll(act: (upload: Upload) => void): void {
     void this.#begun.then(() => this.#active.forEach(act))
   }

@@ -1,7 +1,7 @@
 // Says whether the disk may be asked at once, on the calling thread. If the system has the answer in memory, handing a
 // small file operation to a thread and back costs some ten times what the operation takes. But an operation on the
 // calling thread stops everything else in the process until it ends. So this is allowed only on file systems that are
-// known to belong to this machine, and only while they answer quickly.
+// known to belong to this machine, only while they answer quickly, and only for a few milliseconds at a time.
 
 import { statfs, stat } from 'node:fs/promises'
 import { diskThreads } from './disk-threads.ts'
@@ -33,6 +33,8 @@ const ALLOWED_MS_PER_BYTE = 1_000 / 2 ** 30
  */
 const PATIENCE_MS = 20
 const REST_MS = 1_000
+/** After so much in one turn of the event loop, the next ones wait for a thread, so that others have their turn, ms. */
+const TURN_MS = 10
 /** An operation this late sends the disk to the threads, whatever it was that took the time, ms. */
 const HUNG_MS = 50
 /** Folders that are remembered. Beyond that all are forgotten, and asked for anew. */
@@ -40,14 +42,18 @@ const MAX_FOLDERS = 10_000
 
 /**
  * Makes the judge. The arguments are for tests: `now`, a monotonic time in ms; `typeOf`, the type of the file system
- * that holds a folder; `countDiskReads`, how often this process had something read from a disk so far.
+ * that holds a folder; `countDiskReads`, how often this process had something read from a disk so far; `atNextTurn`,
+ * which calls back when the event loop has turned.
  */
 export function createQuickDisk(
   now: () => number = () => performance.now(),
   typeOf: ((folder: string) => Promise<number>) | undefined = PLATFORM_SAYS_TYPE ? typeOnThread : undefined,
   countDiskReads: () => number = () => process.resourceUsage().fsRead,
+  atNextTurn: (act: () => void) => unknown = setImmediate,
 ): QuickDisk {
   const folders = new Map<string, boolean>()
+  /** What the operations of this turn took; undefined before the first one. */
+  let turnMs: number | undefined
   let overdrawnMs = 0
   /** Until then the disk is left to the threads. */
   let restsUntilMs: number | undefined
@@ -75,7 +81,7 @@ export function createQuickDisk(
       const isLocal = folders.get(folder)
       if (isLocal === undefined) void learn(folder)
       if (restsUntilMs !== undefined && now() >= restsUntilMs) restsUntilMs = undefined
-      return isLocal === true && restsUntilMs === undefined
+      return isLocal === true && restsUntilMs === undefined && (turnMs ?? 0) < TURN_MS
     },
     askNow(work, bytes = 0) {
       knownReads ??= countDiskReads()
@@ -84,6 +90,8 @@ export function createQuickDisk(
         return work()
       } finally {
         const endedAtMs = now()
+        if (turnMs === undefined) atNextTurn(() => (turnMs = undefined))
+        turnMs = (turnMs ?? 0) + endedAtMs - beganAtMs
         const lateMs = endedAtMs - beganAtMs - ALLOWED_MS - bytes * ALLOWED_MS_PER_BYTE
         overdrawnMs = Math.max(0, overdrawnMs + lateMs)
         if (overdrawnMs > PATIENCE_MS) {

@@ -15,16 +15,25 @@ function diskOf(typeOf: ((folder: string) => Promise<number>) | undefined) {
   let nowMs = 0
   let diskReads = 0
   let isCached = false
+  let turn: () => void = () => undefined
   const disk = createQuickDisk(
     () => nowMs,
     typeOf,
     () => (isCached ? diskReads : ++diskReads),
+    (act) => (turn = act),
   )
+  const askAgain = (ms: number, bytes?: number) => disk.askNow(() => (nowMs += ms), bytes)
   return {
     disk,
     wait: (ms: number) => (nowMs += ms),
-    /** One operation that takes so long. */
-    ask: (ms: number, bytes?: number) => disk.askNow(() => (nowMs += ms), bytes),
+    /** One operation that takes so long, in the turn in which the last one was. */
+    askAgain,
+    /** The same in a turn of its own. */
+    ask(ms: number, bytes?: number) {
+      askAgain(ms, bytes)
+      turn()
+    },
+    turn: () => turn(),
     /** From now on everything is in memory. */
     cache: () => (isCached = true),
     /** Asks about a folder and lets the answer come. */
@@ -48,6 +57,18 @@ describe('createQuickDisk', () => {
 
     expect(disk.mayAskNow('/a')).toBe(isQuick)
     expect(disk.mayAskNow('/elsewhere')).toBe(false)
+  })
+
+  it('lets others have their turn after 10 ms', async () => {
+    const { disk, know, askAgain, turn } = diskOf(() => Promise.resolve(EXT4))
+    await know('/a/b')
+
+    for (let index = 0; index < 99; index += 1) askAgain(0.1)
+    expect(disk.mayAskNow('/a/b')).toBe(true)
+    for (let index = 0; index < 2; index += 1) askAgain(0.1)
+    expect(disk.mayAskNow('/a/b')).toBe(false)
+    turn()
+    expect(disk.mayAskNow('/a/b')).toBe(true)
   })
 
   it('is never quick where the platform does not say what a file system is', async () => {
