@@ -208,7 +208,16 @@ const BESIDE = {
   '/session_types': listBeside('sessionTypes.list', 'session_types'),
   '/mocap_types': listBeside('mocapTypes.list', 'mocap_types'),
   '/sessions': listBeside('sessions.list', 'sessions', pagingUpTo(1_000)),
-  '/stored': listBeside('stored.list', 'items', pagingUpTo(1_000)),
+  '/stored': listBeside('stored.list', 'items', [
+    ...pagingUpTo(1_000),
+    {
+      name: 'order',
+      in: 'query',
+      description:
+        'The newest first, with videos before captures. To be repeated with each cursor. Default: the oldest first.',
+      schema: { enum: ['newest'] },
+    },
+  ]),
   '/healthz': {
     get: { operationId: 'health', tags: ['beside'], security: [], responses: { 200: { description: 'It is alive.' } } },
   },

@@ -17,17 +17,18 @@ export interface StoredSession {
   readonly bytes: number
 }
 
-/** Each in the order in which it came. */
+/** The newest of each first. */
 export interface Holdings {
   readonly files: readonly StoredFile[]
   readonly sessions: readonly StoredSession[]
   readonly analyses: readonly RequestedAnalysis[]
-  /** True if there are more files than were read. */
-  readonly isCut: boolean
+  /** True if there are older files than were read, and perhaps sessions of which no file was read. */
+  readonly hasOlderFiles: boolean
+  readonly hasOlderAnalyses: boolean
 }
 
 /** How many pages of 1,000 files are read at most. */
-const MOST_PAGES = 10
+export const MOST_PAGES = 100
 
 interface StoredPage {
   readonly items: readonly {
@@ -35,24 +36,40 @@ interface StoredPage {
     readonly session_id: string
     readonly file_name: string
     readonly size_bytes: number
+    /** ISO 8601, so that the order of the texts is the order of the times. */
+    readonly created_at: string
   }[]
   readonly next: string | null
 }
 
-export async function readHoldings(client: ServiceClient): Promise<Holdings> {
-  const files: StoredFile[] = []
+/** Reads the newest analyses and this many pages of the newest files. `onAnswer` hears of each answer on the way. */
+export async function readHoldings(client: ServiceClient, mostPages: number, onAnswer: () => void): Promise<Holdings> {
+  const items: StoredPage['items'][number][] = []
   let cursor: string | null | undefined
-  for (let page = 0; page < MOST_PAGES && cursor !== null; page += 1) {
-    const query = { limit: 1_000, ...(cursor === undefined ? {} : { after: cursor }) }
+  for (let page = 0; page < mostPages && cursor !== null; page += 1) {
+    const query = { order: 'newest', limit: 1_000, ...(cursor === undefined ? {} : { after: cursor }) }
     const { data }: { readonly data: unknown } = await client.call('GET', '/stored', { query })
-    const { items, next } = data as StoredPage
-    for (const { kind, session_id: sessionId, file_name: name, size_bytes: bytes } of items)
-      files.push({ kind, sessionId, name, bytes })
-    cursor = next
+    const stored = data as StoredPage
+    onAnswer()
+    items.push(...stored.items)
+    cursor = stored.next
   }
-  const { items: analyses } = await client.requestedAnalyses.list()
-  // The service lists analyses with the newest first, and files with the oldest first.
-  return { files, sessions: sessionsOf(files), analyses: analyses.toReversed(), isCut: cursor !== null }
+  // Videos come before captures. Whatever began at the same time keeps its order.
+  items.sort((a, b) => (a.created_at < b.created_at ? 1 : a.created_at > b.created_at ? -1 : 0))
+  const files = items.map((item): StoredFile => ({
+    kind: item.kind,
+    sessionId: item.session_id,
+    name: item.file_name,
+    bytes: item.size_bytes,
+  }))
+  const { items: analyses, raw } = await client.requestedAnalyses.list({ query: { limit: 1_000 } })
+  return {
+    files,
+    sessions: sessionsOf(files),
+    analyses,
+    hasOlderFiles: cursor !== null,
+    hasOlderAnalyses: (raw as { readonly next?: string | null }).next != null,
+  }
 }
 
 function sessionsOf(files: readonly StoredFile[]): StoredSession[] {

@@ -1,5 +1,6 @@
-// Draws what the service holds as three tables, each with the last registered first, and only when something has changed.
+// Draws what the service holds as three tables, each with the newest first, and only where something has changed.
 
+import { onOneLine } from '../core/redact.ts'
 import { createFormats } from '../element/formats.ts'
 import type { Holdings } from './holdings.ts'
 
@@ -12,40 +13,66 @@ export interface Lists {
 
 export function createLists(): Lists {
   const formats = createFormats(document.documentElement.lang)
-  let drawn = ''
+  const drawn = new Map<string, string>()
+  const fill = <Row>(id: string, has: Has<Row>): void => {
+    const { rows, hasOlder, cells } = has
+    const count = formats.count(rows.length).text
+    const cut = rows.length > MOST_ROWS ? `, the newest ${MOST_ROWS} shown` : ''
+    const newest = {
+      count: `${count}${hasOlder ? ' and older ones' : ''}${cut}`,
+      rows: rows.slice(0, MOST_ROWS).map(cells),
+    }
+    const now = JSON.stringify(newest)
+    if (drawn.get(id) === now) return
+    drawn.set(id, now)
+    byId(`${id}-count`).textContent = newest.count
+    byId(id).replaceChildren(...newest.rows.map(tableRow))
+  }
   return {
-    draw(holdings) {
-      const now = JSON.stringify(holdings)
-      if (now === drawn) return
-      drawn = now
-      const { files, sessions, analyses, isCut } = holdings
+    draw({ files, sessions, analyses, hasOlderFiles, hasOlderAnalyses }) {
       const kindOf = (kind: string): string => (kind === 'video' ? 'video' : 'capture')
-      fill('sessions', isCut, sessions, (session) => [
-        session.sessionId,
-        kindOf(session.kind),
-        String(session.files),
-        formats.bytes(session.bytes),
-      ])
-      fill('files', isCut, files, (file) => [file.name, kindOf(file.kind), formats.bytes(file.bytes)])
-      fill('analyses', false, analyses, (analysis) => [analysis.name ?? '', analysis.status ?? ''])
+      fill('sessions', {
+        rows: sessions,
+        hasOlder: hasOlderFiles,
+        cells: (session) => [
+          session.sessionId,
+          kindOf(session.kind),
+          formats.count(session.files).text,
+          formats.bytes(session.bytes),
+        ],
+      })
+      fill('files', {
+        rows: files,
+        hasOlder: hasOlderFiles,
+        cells: (file) => [file.name, kindOf(file.kind), formats.bytes(file.bytes)],
+      })
+      fill('analyses', {
+        rows: analyses,
+        hasOlder: hasOlderAnalyses,
+        cells: (analysis) => [analysis.name ?? '', analysis.status ?? ''],
+      })
     },
   }
 }
 
-function fill<Row>(id: string, isCut: boolean, rows: readonly Row[], cells: (row: Row) => readonly string[]): void {
-  const newest = rows.slice(-MOST_ROWS).toReversed()
-  byId(`${id}-count`).textContent = `${rows.length}${isCut ? ' and more' : ''}`
-  byId(id).replaceChildren(...newest.map((row) => tableRow(cells(row))))
+interface Has<Row> {
+  /** The newest first. */
+  readonly rows: readonly Row[]
+  /** True if there are more than these. */
+  readonly hasOlder: boolean
+  readonly cells: (row: Row) => readonly string[]
 }
 
 function tableRow(texts: readonly string[]): HTMLTableRowElement {
   const row = document.createElement('tr')
   for (const text of texts) {
     const cell = row.insertCell()
+    // A mark that turns text around could make `gpj.exe` look like another name.
+    const shown = onOneLine(text)
     // A name keeps its own direction, as in the element.
-    cell.appendChild(document.createElement('bdi')).textContent = text
+    cell.appendChild(document.createElement('bdi')).textContent = shown
     // A narrow page cuts the first cell short; its title shows the whole text.
-    cell.title = text
+    cell.title = shown
     if (cell.cellIndex > 1) cell.className = 'number'
   }
   return row

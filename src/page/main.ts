@@ -3,13 +3,15 @@
 import { createUplink, type BrowserUplink } from '../browser.ts'
 import { isUploadError } from '../core/errors.ts'
 import { defineMocapUploader } from '../element/uploader-element.ts'
-import { readHoldings } from './holdings.ts'
+import { MOST_PAGES, readHoldings } from './holdings.ts'
 import { byId, createLists } from './lists.ts'
 import { forgetKey, keepKey, takeKey } from './service-key.ts'
 
-/** Time between two looks at what the service holds, ms. A hidden page does not look. */
+/** Least time between two looks at what the service holds, ms. A hidden page does not look. */
 const LOOK_EVERY_MS = 2_000
-/** How long a look may go unanswered before the page says so, ms. The client retries for longer, and the page would look live. */
+/** A look at many files takes long. The page then waits this many times as long, and leaves the service to its work. */
+const WAIT_PER_LOOK = 9
+/** How long a call may go unanswered before the page says so, ms. The client retries for longer, and the page would look live. */
 const SILENT_AFTER_MS = 4_000
 const NO_ANSWER = 'The service does not answer.'
 const UNHEARD = new Set<string>(['ERR_UPLOAD_NETWORK', 'ERR_UPLOAD_TIMEOUT', 'ERR_UPLOAD_HOST_UNREACHABLE'])
@@ -62,15 +64,28 @@ function open(apiKey: string): void {
 /** Looks again and again. Ends when the key is refused. */
 async function watch(uplink: BrowserUplink): Promise<void> {
   let isTroubleTold = false
+  // The first look takes the newest files only, so that there is soon something to see.
+  let mostPages = 1
   for (;;) {
+    let waitMs = LOOK_EVERY_MS
     if (!document.hidden) {
-      const silent = setTimeout(() => {
-        // A message stays until the service answers. Two messages in turn would look like two problems.
-        if (!isTroubleTold) tell(NO_ANSWER)
-      }, SILENT_AFTER_MS)
+      let silent: ReturnType<typeof setTimeout> | undefined
+      const listen = (): void => {
+        clearTimeout(silent)
+        silent = setTimeout(() => {
+          // A message stays until the service answers. Two messages in turn would look like two problems.
+          if (!isTroubleTold) tell(NO_ANSWER)
+        }, SILENT_AFTER_MS)
+      }
+      listen()
       try {
-        lists.draw(await readHoldings(uplink.client))
+        const since = performance.now()
+        const holdings = await readHoldings(uplink.client, mostPages, listen)
+        lists.draw(holdings)
         tell('live')
+        const isFirst = mostPages === 1
+        waitMs = isFirst && holdings.hasOlderFiles ? 0 : Math.max(waitMs, WAIT_PER_LOOK * (performance.now() - since))
+        mostPages = MOST_PAGES
         isTroubleTold = false
       } catch (error) {
         if (isUploadError(error) && error.code === 'ERR_UPLOAD_CREDENTIALS_REFUSED') {
@@ -84,7 +99,7 @@ async function watch(uplink: BrowserUplink): Promise<void> {
         clearTimeout(silent)
       }
     }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+    await new Promise((resolve) => setTimeout(resolve, waitMs))
   }
 }
 

@@ -9,7 +9,14 @@ import { build, type Options } from 'tsup'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { readPage } from '../../src/cli/serve/page-files.ts'
 import config from '../../tsup.config.ts'
-import { API_KEY, startUnderTest, type ServiceUnderTest } from '../service/service-under-test.ts'
+import {
+  API_KEY,
+  openCaptureSession,
+  put,
+  register,
+  startUnderTest,
+  type ServiceUnderTest,
+} from '../service/service-under-test.ts'
 import { violations } from './rig/accessibility.ts'
 import { chromiumPath, launchChromium } from './rig/chromium.ts'
 
@@ -126,6 +133,55 @@ describe.skipIf(chromiumPath === undefined)('the page of the service', () => {
     const dark = await open(`#key=${API_KEY}`, 'dark')
     await dark.waitForSelector('#analyses td')
     expect(await violations(dark)).toEqual([])
+  })
+
+  test('shows the newest first, whatever they are and however many there are, and reads a great many politely', async () => {
+    const page = await open()
+    await page.clock.install()
+    // One more page than is read. Videos come before captures, as from the service, and began earlier.
+    const at = (minute: number): string => new Date(Date.UTC(2026, 10, 20, 12, minute)).toISOString()
+    const pagesAsked: string[] = []
+    await page.route('**/stored?*', async (route) => {
+      const query = new URL(route.request().url()).searchParams
+      expect(query.get('order')).toBe('newest')
+      const number = Number(query.get('after') ?? 1)
+      pagesAsked.push(String(number))
+      const kind = number < 100 ? 'video' : 'capture'
+      const items = Array.from({ length: 1_000 }, (_, index) => ({
+        kind,
+        session_id: `session-${number}`,
+        file_name: `${kind}-${number}-${index}`,
+        size_bytes: 1,
+        created_at: at(kind === 'video' ? 1 : 2),
+      }))
+      await page.clock.runFor(1_000)
+      await route.fulfill({ json: { items, next: String(number + 1) } })
+    })
+    await page.getByLabel('API key of this service').fill(API_KEY)
+    await page.getByRole('button', { name: 'Open' }).click()
+
+    await page.waitForSelector('#files-count:has-text("1,000 and older ones, the newest 200 shown")')
+    await page.clock.runFor(1)
+    await page.waitForSelector('#files-count:has-text("100,000 and older ones, the newest 200 shown")')
+    expect(await page.locator('#files tr').count()).toBe(200)
+    expect(await page.locator('#files tr:first-child td:first-child').textContent()).toBe('capture-100-0')
+    expect(await page.locator('#sessions tr:first-child').textContent()).toContain('1,000')
+    expect(await page.locator('#news').textContent()).toBe('live')
+    expect(pagesAsked.length).toBe(101)
+    // A look of 100 s is followed by a wait of 900 s.
+    await page.clock.runFor(850_000)
+    expect(pagesAsked.length).toBe(101)
+    await page.clock.runFor(100_000)
+    await expect.poll(() => pagesAsked.length).toBeGreaterThan(101)
+  })
+
+  test('shows a mark that would turn a name around, instead of obeying it', async () => {
+    await put((await register(service, await openCaptureSession(service), ['a\u202egpj.exe']))['a\u202egpj.exe']!, 'x')
+    const page = await open(`#key=${API_KEY}`)
+
+    const cell = page.locator('#files td:has-text("gpj.exe")')
+    expect(await cell.textContent()).toBe('a\ufffdgpj.exe')
+    expect(await cell.getAttribute('title')).toBe('a\ufffdgpj.exe')
   })
 
   test('says that the service does not answer, instead of live, and live when it does again', async () => {

@@ -51,11 +51,30 @@ export async function checkDataFolder(folder: string, database: 'embedded' | 'se
   throw new ForeignDataFolderError(`${what} Choose an empty folder for the data, or a new one.`)
 }
 
-/** Claims the folder for this database. Rejects with ForeignDataFolderError when it belongs to another one. */
+/**
+ * Claims the folder for this database. Rejects with ForeignDataFolderError when it belongs to another one, or when nobody has claimed
+ * it and its objects are unknown to this one.
+ */
 export async function claimDataFolder(folder: string, db: Database): Promise<void> {
+  if ((await readIfThere(join(folder, IDENTITY))) === undefined) await checkObjects(folder, db)
   const { id } = await db.selectFrom('database_identity').select('id').executeTakeFirstOrThrow()
   const owner = await madeOnce(join(folder, IDENTITY), Buffer.from(id))
   if (owner.toString() !== id) throw belongsToAnother(folder)
+}
+
+/** Objects looked up before an unclaimed folder is believed. */
+const SAMPLE = 1_000
+
+/** Whoever removed the identity may have named the wrong database all the same, and its start would remove all objects as leftovers. */
+async function checkObjects(folder: string, db: Database): Promise<void> {
+  const blobs = (await namesIn(join(folder, 'objects', 'stored'))).slice(0, SAMPLE)
+  if (blobs.length === 0) return
+  const known = await db.selectFrom('objects').select('blob').where('blob', 'in', blobs).executeTakeFirst()
+  if (known !== undefined) return
+  throw new ForeignDataFolderError(
+    `The data folder ${folder} has objects of which this database knows nothing. Name the database that it was begun ` +
+      'with. (Nobody needs them any more? Then remove its folder objects.)',
+  )
 }
 
 /** The folder's secret, so that addresses survive a restart and are valid at every copy. Only the owner may read the file. */

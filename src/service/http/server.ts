@@ -119,9 +119,12 @@ function guarded(app: FastifyInstance, { context, admission, status, rooms }: Gu
       if (!(Number(request.headers['content-length']) > limits.bodyBytes)) inviteBody(reply.raw)
       done(null, payload)
     })
-    // Parsed in a promise, so that what parseJson throws becomes a rejection.
-    scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request: unknown, bytes: Buffer) =>
-      Promise.resolve(bytes).then(parseJson),
+    // Parsed in a promise, so that what parseJson throws becomes a rejection. The body of a DELETE means nothing (RFC 9110, 9.3.5).
+    scope.addContentTypeParser(
+      'application/json',
+      { parseAs: 'buffer' },
+      ({ method }: FastifyRequest, bytes: Buffer) =>
+        method === 'DELETE' ? Promise.resolve() : Promise.resolve(bytes).then(parseJson),
     )
     scope.addHook('preHandler', async ({ method }) => {
       if (method === 'POST' || method === 'PATCH') await context.roomForRecords?.forRecord()

@@ -54,7 +54,9 @@ export function parseJson(bytes: Buffer): unknown {
 
 /** Reads a body by its schema. Throws MalformedRequest with every field that has a problem, at most 20. */
 export function readBody<TSchema extends v.GenericSchema>(schema: TSchema, body: unknown): v.InferOutput<TSchema> {
-  if (body === undefined) refuseBody('a JSON body is needed')
+  if (body === undefined) refuseBody('a JSON body is needed, with the content type application/json')
+  // Valibot takes a list for an object without fields, and one whose fields are all optional for an empty update.
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) refuseBody('expected a JSON object')
   // Stops at the first problem, because finding all of them in a million wrong values takes more memory than there is.
   const parsed = v.safeParse(schema, body, { abortEarly: true })
   if (!parsed.success) {
@@ -81,8 +83,7 @@ function refuseBody(problem: string): never {
 }
 
 /** Cuts the body's lists where no further problem would be reported. If only a later entry is wrong, its own issue is used. */
-function withShortLists(body: unknown): unknown {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
+function withShortLists(body: object): object {
   const shorten = (value: unknown): unknown => (Array.isArray(value) ? value.slice(0, MAX_PROBLEMS) : value)
   return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, shorten(value)]))
 }
@@ -91,6 +92,8 @@ function withShortLists(body: unknown): unknown {
 function problemOf(issue: v.BaseIssue<unknown>): string {
   if (issue.received === 'undefined') return 'is missing'
   if (issue.type === 'non_empty') return 'must not be empty'
+  if (issue.type === 'iso_date') return 'expected a date such as 2026-11-20'
+  if (issue.type === 'safe_integer') return 'expected an integer, at most 2^53 - 1'
   if (issue.expected !== null) return `expected ${issue.expected}`
   return issue.type === 'check' ? issue.message : `breaks the rule ${issue.type}`
 }

@@ -115,6 +115,37 @@ describe('answers', () => {
     expect(await rawStatus(service.url, 'PUT', '/objects/%zz?X-Amz-Signature=abc')).toBe(400)
   })
 
+  it.each([
+    ['POST', '/mocap_session'],
+    ['PATCH', '/upload_videos'],
+    ['PATCH', '/player_group_segments/1'],
+  ])('to a list or a text in place of an object say so: %s %s', async (method, path) => {
+    for (const body of ['[]', '[{"org_id":"org-4"}]', '"text"', 'null']) {
+      const { status, json } = await service.call(method, path, body)
+      const fields = [{ field: '', problem: 'expected a JSON object' }]
+      expect([status, json]).toMatchObject([422, { error: { code: 'invalid_request', fields } }])
+    }
+  })
+
+  it('to a date or number of another kind say what is expected', async () => {
+    const session = { org_id: 'org-4', mocap_type_id: 2, session_date: '20.11.2026', session_type_id: 1.5 }
+
+    expect((await service.call('POST', '/mocap_session', session)).json).toMatchObject({
+      error: {
+        fields: [
+          { field: 'session_date', problem: 'expected a date such as 2026-11-20' },
+          { field: 'session_type_id', problem: 'expected an integer, at most 2^53 - 1' },
+        ],
+      },
+    })
+  })
+
+  it('to a cancel do not depend on a body, which means nothing there', async () => {
+    const { sessionId } = await openVideoSession(service, [{ bytes: 1, chunks: 1 }])
+
+    expect((await service.call('DELETE', `/upload_videos/${sessionId}`, '{"broken')).status).toBe(200)
+  })
+
   it('hold addresses under the public URL that the host gave', async () => {
     const names = await register(service, await openCaptureSession(service), ['a.action'])
 

@@ -1,6 +1,6 @@
 // Which folders a service begins or goes on with, and that it touches nothing in any other.
 
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -8,7 +8,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 
 import { lockDataFolder } from '../../../src/service/database/data-lock.ts'
 import { openKeyRing, type KeyRing } from '../../../src/service/index.ts'
-import { startUnderTest } from '../service-under-test.ts'
+import { openCaptureSession, put, register, startUnderTest } from '../service-under-test.ts'
 
 let dataDir: string
 beforeEach(async () => {
@@ -43,6 +43,26 @@ it('refuses the folder of another program, names what it found, and makes nothin
 
   expect((await readdir(dataDir)).sort()).toEqual(['db', 'schema.rb'])
   expect(await readdir(join(dataDir, 'db'))).toEqual([])
+})
+
+it('removes no object of another database, not even where the identity of the folder was removed', async () => {
+  const first = await startUnderTest({ dataDir })
+  const addresses = await register(first, await openCaptureSession(first), ['a.action'])
+  await put(addresses['a.action']!, 'kept')
+  await first.close()
+  const stored = await readdir(join(dataDir, 'objects/stored'))
+  await rm(join(dataDir, 'database-id'))
+  await rename(join(dataDir, 'db'), `${dataDir}-aside`)
+  onTestFinished(() => rm(`${dataDir}-aside`, { recursive: true, force: true }))
+
+  await expect(startUnderTest({ dataDir })).rejects.toMatchObject(FOREIGN)
+  expect(await readdir(join(dataDir, 'objects/stored'))).toEqual(stored)
+
+  // With the database that knows them it goes on.
+  await rm(join(dataDir, 'db'), { recursive: true })
+  await rename(`${dataDir}-aside`, join(dataDir, 'db'))
+  await (await startUnderTest({ dataDir })).close()
+  expect(await readdir(join(dataDir, 'objects/stored'))).toEqual(stored)
 })
 
 it('begins on a new disk, and goes on with its own folder whatever else is in it by then', async () => {
