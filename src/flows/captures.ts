@@ -130,9 +130,7 @@ function frameRateOf(input: CapturesInput, kind: CaptureKind): number | undefine
  * Makes names distinct, because the service knows a capture file by its base name alone. Two equal names are an error that says which
  * files they are. With `rename` they get their folder's name in front instead, and more of the path where that is not enough.
  */
-function distinctNames(files: readonly UploadFile[], isRename: boolean): readonly UploadFile[] {
-  const taken = new Set(files.map(({ source }) => source.name))
-  if (taken.size === files.length) return files
+function distinctNames(files: readonly UploadFile[], isRename: boolean): UploadFile[] {
   const firsts = new Map<string, Source>()
   const shared = new Set<string>()
   for (const { source } of files) {
@@ -147,6 +145,7 @@ function distinctNames(files: readonly UploadFile[], isRename: boolean): readonl
       )
     }
   }
+  const taken = new Set(firsts.keys())
   return files.map((file) => {
     if (!shared.has(file.source.name)) return file
     const name = nameByFolder(file, taken)

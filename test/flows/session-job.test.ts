@@ -118,6 +118,21 @@ describe('a file that is confirmed by a call', () => {
     expect([confirm.mock.calls.length, file.state]).toEqual([1, 'confirmed'])
   })
 
+  it('is not asked for when the upload was stopped while that was put on record', async () => {
+    const { journal, sync } = slowJournal('file.confirming')
+    const confirm = vi.fn(() => Promise.resolve())
+    const { file, job } = await receivedFile(journal, { confirm })
+    const controller = new AbortController()
+
+    const finishing = job.finish(file, controller.signal)
+    await turn()
+    controller.abort(new Error('paused'))
+    sync()
+
+    await expect(finishing).rejects.toThrow('paused')
+    expect(confirm).not.toHaveBeenCalled()
+  })
+
   it('is given time, after a second refusal, for what is still on its way to arrive before its parts go again', async () => {
     const refusal = new UploadError('ERR_UPLOAD_CONFIRM_REFUSED', 'The etag is not the stored one.')
     const confirm = (): Promise<void> => Promise.reject(refusal)

@@ -76,8 +76,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
       withoutReceipt(unit)
       return undefined
     }
-    const accepted = { ...unit, end: Math.max(unit.start, acceptedEnd) }
-    job.report({ type: 'received', unit: accepted })
+    job.report({ type: 'received', unit: { ...unit, end: acceptedEnd } })
     if (acceptedEnd === unit.end) {
       schedule.settle(turn)
       if (file.state === 'received') options.onComplete(file)

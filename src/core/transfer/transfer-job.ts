@@ -12,7 +12,7 @@ export type RecordBody = JournalRecord extends infer R ? (R extends JournalRecor
 /** `sent` comes with every window; the other events are rare. */
 export type TransferEvent =
   | { readonly type: 'sent'; readonly unit: Unit; readonly sentBytes: number }
-  /** `unit`: the range that was accepted. */
+  /** `unit`: the range that was accepted. Where the storage has lost bytes meanwhile, it ends before its start. */
   | { readonly type: 'received'; readonly unit: Unit }
   /** An attempt ended without a receipt: what it sent no longer counts. */
   | { readonly type: 'attemptEnded'; readonly unit: Unit }

@@ -341,6 +341,19 @@ describe('a file that fails', () => {
     expect(world.clock.monotonicNow()).toBeLessThan(20_000)
   })
 
+  it('has none of its parts sent that were not under way', async () => {
+    const world = createWorld({
+      engine: { concurrency: 1 },
+      fault: ({ fileIndex }) => (fileIndex === 0 ? { kind: 'status', status: 403, code: 'AccessDenied' } : undefined),
+    })
+    const job = world.job({ sources: world.sources([500, 600]), partSizeBytes: 100 })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 1, failedCount: 1 })
+
+    const ofFirst = world.store.requests.filter(({ fileIndex }) => fileIndex === 0)
+    expect(ofFirst.map(({ partNumber }) => partNumber)).toEqual([1])
+  })
+
   it('fails once when several of its parts are refused at the same time', async () => {
     const world = createWorld({ fault: () => ({ kind: 'status', status: 403, code: 'AccessDenied' }) })
     const job = world.job({ sources: world.sources([400]), partSizeBytes: 100 })
