@@ -37,10 +37,11 @@ export async function callProtocol<T>(
     if (lasting.signal.aborted) return
     isAtRest = wait !== undefined
     // A call that was told to end gets no more time by reporting a wait.
-    if (signal.aborted) end()
-    else limit.restart(SILENT_MS)
+    if (!signal.aborted) limit.restart(SILENT_MS)
     // These fields come last, since what the host reports may have fields of the same names.
     report(wait ? { ...wait, type: 'unreachable', call } : { type: wait === null ? 'reachable' : 'tried', call })
+    // Who heard of it may just have said so.
+    if (signal.aborted) end()
   }
   const leave = onAbort(signal, () => {
     limit.restart(ENDING_MS)

@@ -5,10 +5,10 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
-import { createSpareControllers } from '../../../src/adapters/node/http/spare-controllers.ts'
-import { createEngine } from '../../../src/core/adaptive-engine.ts'
-import { createWorld } from '../../simulation/world.ts'
-import type { WatchedSource } from '../../simulation/watched-source.ts'
+import { createSpareControllers } from '../../../../src/adapters/node/http/spare-controllers.ts'
+import { createEngine } from '../../../../src/core/adaptive-engine.ts'
+import { createWorld } from '../../../simulation/world.ts'
+import type { WatchedSource } from '../../../simulation/watched-source.ts'
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as (options: { type: 'minor' | 'major' }) => void
