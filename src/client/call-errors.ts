@@ -26,9 +26,8 @@ export function statusError(
 ): HttpStatusError {
   const { status } = reply
   const { words } = asked
-  const failed = ['ERR_UPLOAD_HTTP_STATUS', `The service failed to ${words} (${status})`] as const
-  const answerClass = classOfStatus(status) as Exclude<AnswerClass, 'success'>
-  const table: Readonly<Record<typeof answerClass, readonly [UploadErrorCode, string]>> = {
+  const answerClass = classOfStatus(status)
+  const table: Partial<Record<AnswerClass, readonly [UploadErrorCode, string]>> = {
     redirect: [
       'ERR_UPLOAD_REDIRECT_REFUSED',
       `The service answered ${status} when asked to ${words}, and redirects are not followed: check the base URL`,
@@ -38,10 +37,8 @@ export function statusError(
       `The service refused the credentials when asked to ${words} (${status}): check the API key or the access token`,
     ],
     refused: ['ERR_UPLOAD_SERVICE_REFUSED', `The service refused to ${words} (${status})`],
-    again: failed,
-    lasting: failed,
   }
-  const [code, head] = table[answerClass]
+  const [code, head] = table[answerClass] ?? ['ERR_UPLOAD_HTTP_STATUS', `The service failed to ${words} (${status})`]
   const said = serviceWords(reply, secret)
   return new HttpStatusError(code, `${head}.${said === '' ? '' : ` It says: ${said}`}`, {
     status,

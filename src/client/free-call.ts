@@ -27,7 +27,7 @@ export async function callFreely(
   const url = baseUrl.resolve(path, options.query)
   const operation = `${method} ${path}`
   if (method === 'GET' && options.data !== undefined) invalid('A GET has no body: give data as query.')
-  const body = options.data === undefined ? {} : { body: bytesOf(options.data) }
+  const body = options.data !== undefined && { body: bytesOf(options.data) }
   const call = { operation, words: operation, kind, method, url, ...body }
   const { reply } = await caller(call, options)
   const isEmpty = reply.body.length === 0 && !reply.isBodyCut

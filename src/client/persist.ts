@@ -99,7 +99,6 @@ export async function persist<TResult, TFailure extends Failure>(
     const waitMs = Math.min(pauseAfter(failure, tries, random), restMs)
     const { host, reason, status, isAway, isOffline } = failure
     if (host !== undefined && (isOffline || nowMs + waitMs - beganMs >= TOLD_FROM_MS)) {
-      const [untilMs, giveUpAtMs] = [wallMs + waitMs, isAway ? wallMs + restMs : undefined]
       tell(onWaiting, {
         host,
         operation,
@@ -108,8 +107,8 @@ export async function persist<TResult, TFailure extends Failure>(
         isDoubtful,
         isOffline,
         sinceMs,
-        untilMs,
-        giveUpAtMs,
+        untilMs: wallMs + waitMs,
+        giveUpAtMs: isAway ? wallMs + restMs : undefined,
       })
     }
     await sleep(clock, waitMs, signal)

@@ -122,6 +122,7 @@ const LONGEST_ADDRESS = 16_384
  */
 export function isAddress(text: string): boolean {
   if (text.length > LONGEST_ADDRESS || !/^https?:\/\/[^/\\]/i.test(text) || /\p{Cc}/u.test(text)) return false
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  return url !== undefined && url.username === '' && url.password === ''
+  if (!URL.canParse(text)) return false
+  const { username, password } = new URL(text)
+  return username + password === ''
 }
