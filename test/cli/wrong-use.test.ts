@@ -214,10 +214,29 @@ describe.concurrent('wrong use', () => {
     ['a service in a folder without a name', ['serve', '--port', '0', '--data', ''], /--data is empty: give a value/],
     ['keys in a folder without a name', ['serve', 'keys', 'list', '--data', ''], /--data is empty: give a value/],
     ['a demo in a folder without a name', ['demo', '--keep', ''], /--keep is empty: give a value/],
+    [
+      'a demo in a file',
+      ['demo', '--keep', 'swing.mp4'],
+      /^error: --keep: "swing\.mp4" is there and is not a folder\. Name another place\. \(/,
+    ],
+    [
+      'a demo in a folder of a file',
+      ['demo', '--keep', 'swing.mp4/demo'],
+      /^error: --keep: "swing\.mp4\/demo" cannot be written: a part of this path is not a folder\. Check the path\. \(/,
+    ],
     ['a port that is none', ['serve', '--port', '70000'], /--port must be at most 65535/],
   ])('is %s', async (_what, args, words) => {
     expect(await refused(args)).toMatch(words)
   })
+
+  it.runIf(process.platform === 'linux')(
+    'is a demo where no folder can be made: it does not try for ever',
+    async () => {
+      expect(await refused(['demo', '--keep', '/proc/demo'])).toMatch(
+        /^error: --keep: no folder can be made at "\/proc\/demo"\. Name another place\. \(/,
+      )
+    },
+  )
 
   // Whoever runs the tests as root can read every file.
   it.skipIf(process.getuid?.() === 0)('is a file that this user may not read', async () => {
