@@ -180,6 +180,11 @@ describe.concurrent('wrong use', () => {
       ['video', 'swing.mp4', ...VIDEO, '--base-url', 'https://u:hush@service.example'],
       /^error: --base-url has a password or a user: give it without\. \(/,
     ],
+    [
+      'asking a service all the time',
+      ['analysis', 'watch', '7', '--poll-every', '0.001s'],
+      /^error: --poll-every is "0\.001s": give a time of at least 1 s with its unit, such as 90s/,
+    ],
     ['an id that no path can hold', ['analysis', 'watch', '..'], /^error: An id is empty, dots only/],
     [
       'certificates that are none',

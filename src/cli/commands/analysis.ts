@@ -114,14 +114,20 @@ function addNameOptions(command: Command, meaning: string): Command {
 function addWaitOptions(command: Command): Command {
   return command
     .option('--deadline <time>', 'how long to wait: 90s, 30m, 5h, 2d', '5h')
-    .option('--poll-every <time>', 'how often to ask the service (default: after 1 and 2 minutes, then every 5)')
+    .option(
+      '--poll-every <time>',
+      'how often to ask the service, 1s or more (default: after 1 and 2 minutes, then every 5)',
+    )
 }
 
-function waitOptions(options: WaitOptions): AnalysisOptions {
-  const every = options.pollEvery === undefined ? undefined : parseDuration(options.pollEvery, '--poll-every')
+/** The least `--poll-every`: an analysis takes minutes, and more questions would only burden the service. */
+const POLL_EVERY_AT_LEAST_MS = 1000
+
+function waitOptions({ deadline, pollEvery }: WaitOptions): AnalysisOptions {
+  const every = (text: string) => [parseDuration(text, '--poll-every', POLL_EVERY_AT_LEAST_MS)]
   return {
-    deadlineMs: parseDuration(options.deadline, '--deadline'),
-    ...(every === undefined ? {} : { pollDelaysMs: [every] }),
+    deadlineMs: parseDuration(deadline, '--deadline'),
+    ...(pollEvery === undefined ? {} : { pollDelaysMs: every(pollEvery) }),
   }
 }
 

@@ -11,7 +11,8 @@ import { isWireObject, type WireObject } from '../../client/contract/fields.ts'
 import { invalid, isUploadError, UploadError } from '../../core/errors.ts'
 import { parseByteSize } from '../../core/plan.ts'
 
-const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const SECOND_MS = 1000
+const UNIT_MS: Readonly<Record<string, number>> = { s: SECOND_MS, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** A whole number in digits, of at least `min`. */
 export function parseInteger(text: string, label: string, min = 0): number {
@@ -42,7 +43,8 @@ export function parseDuration(text: string, label: string, minMs = 1): number {
   const [, amount = '', unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?) ?([smhd])$/.exec(text.trim()) ?? []
   const ms = Math.round(Number(amount) * (UNIT_MS[unit] ?? NaN))
   if (Number.isSafeInteger(ms) && ms >= minMs) return ms
-  return invalid(`${label} is ${show(text)}: give a time with its unit, such as 90s, 30m, 12h or 2d.`)
+  const least = minMs >= SECOND_MS ? ` of at least ${minMs / SECOND_MS} s` : ''
+  return invalid(`${label} is ${show(text)}: give a time${least} with its unit, such as 90s, 30m, 12h or 2d.`)
 }
 
 /** `16MiB`, `2MB`, `1048576`: at least `minBytes`. */
