@@ -185,7 +185,20 @@ describe.concurrent('wrong use', () => {
       ['analysis', 'watch', '7', '--poll-every', '0.001s'],
       /^error: --poll-every is "0\.001s": give a time of at least 1 s with its unit, such as 90s/,
     ],
-    ['an id that no path can hold', ['analysis', 'watch', '..'], /^error: An id is empty, dots only/],
+    ...[
+      ['watch', '..'],
+      ['get', '..'],
+      ['submit', ''],
+    ].map((call): [string, string[], RegExp] => [
+      `an id that no path can hold: ${call.join(' ')}`,
+      ['analysis', ...call],
+      /^error: the analysis id is no id of the service: give it as issued, such as mocap-uplink analysis list prints\. \(/,
+    ]),
+    [
+      'a segment by an id that no path can hold',
+      ['segment', 'update', '..', '--data', '{}'],
+      /^error: the segment id is no id of the service: give it as issued, such as mocap-uplink segment create prints\. \(/,
+    ],
     [
       'certificates that are none',
       ['video', 'swing.mp4', ...VIDEO, '--ca-file', 'swing.mp4'],

@@ -1,8 +1,7 @@
 // `mocap-uplink analysis`: makes, submits and waits for requested analyses. The plain records are in analysis-records.ts.
 
 import type { Command } from 'commander'
-import { pathSegment } from '../../client/base-url.ts'
-import { checkId, checkSegmentId, checkText } from '../../client/checks.ts'
+import { checkSegmentId, checkText } from '../../client/checks.ts'
 import type { CallOptions } from '../../client/operations.ts'
 import { given } from '../../core/given.ts'
 import type { AnalysisInput, AnalysisOptions } from '../../flows/analysis.ts'
@@ -25,7 +24,7 @@ import { requestWithSegments } from '../request-with-segments.ts'
 import { checkAgreement, segmentFromOption } from '../options/segment-from-json.ts'
 import type { Output } from '../views/output.ts'
 import { uplinkFromOptions } from '../options/uplink-from-options.ts'
-import { addAnalysisRecordCommands } from './analysis-records.ts'
+import { addAnalysisRecordCommands, checkAnalysisId } from './analysis-records.ts'
 
 interface SegmentNames extends SharedOptions {
   readonly name: string
@@ -133,8 +132,7 @@ function waitOptions({ deadline, pollEvery }: WaitOptions): AnalysisOptions {
 
 async function watchOne(context: CommandContext, id: string, options: SharedOptions & WaitOptions): Promise<void> {
   const output = context.begin('analysis', options)
-  checkId(id, 'the analysis id')
-  pathSegment(id)
+  checkAnalysisId(id)
   const wait = waitOptions(options)
   const uplink = await uplinkFromOptions(options, context)
   if (options.dryRun === true) {

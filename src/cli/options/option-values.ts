@@ -6,8 +6,9 @@ import { readFile, stat } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { text as wholeText } from 'node:stream/consumers'
 import { fileProblem } from '../../adapters/node/file-problem.ts'
-import { show } from '../../client/checks.ts'
-import { isWireObject, type WireObject } from '../../client/contract/fields.ts'
+import { pathSegment } from '../../client/base-url.ts'
+import { checkId, show } from '../../client/checks.ts'
+import { isWireObject, type ServiceId, type WireObject } from '../../client/contract/fields.ts'
 import { invalid, isUploadError, UploadError } from '../../core/errors.ts'
 import { parseByteSize } from '../../core/plan.ts'
 
@@ -29,6 +30,17 @@ export function asOption<TValue>(label: string, name: string, check: () => TValu
   } catch (error) {
     if (!isUploadError(error) || !error.message.startsWith(name)) throw error
     throw new UploadError(error.code, label + error.message.slice(name.length), { details: error.details })
+  }
+}
+
+/** An id of the service, given as an argument. `source` says where such ids come from. The id is not shown: it may be a secret. */
+export function parseId(text: string, label: string, source: string): ServiceId {
+  try {
+    pathSegment(text)
+    return checkId(text, label)
+  } catch (error) {
+    if (!isUploadError(error)) throw error
+    return invalid(`${label} is no id of the service: give it as issued, such as ${source}.`)
   }
 }
 
