@@ -112,7 +112,7 @@ describe('an analysis', () => {
         '--population',
         population,
         '--poll-every',
-        '0.05s',
+        '1s',
         '--json',
       ],
       env,
@@ -137,7 +137,7 @@ describe('an analysis', () => {
     const failed = await cli.run(request, failing)
     await service.close()
     const slow = await serviceWith({ analysisProgress: ['processing'] })
-    const late = await cli.run([...request, '--deadline', '0.2s', '--poll-every', '0.1s'], slow)
+    const late = await cli.run([...request, '--deadline', '0.2s', '--poll-every', '1s'], slow)
 
     expect(failed.code).toBe(1)
     expect(lastLine(failed.stdout)).toMatchObject({ status: 'failed', serviceStatus: 'error' })
@@ -147,7 +147,7 @@ describe('an analysis', () => {
     })
     const [, told = ''] = /deadline has passed .*: mocap-uplink (.*)\n/.exec(late.stderr) ?? []
     // In a shell that knows nothing but the key.
-    const further = [...told.split(' '), '--deadline', '0.2s', '--poll-every', '0.1s']
+    const further = [...told.split(' '), '--deadline', '0.2s', '--poll-every', '1s']
     expect((await cli.run(further, { MOCAP_API_KEY: service.apiKey })).stdout).toMatch(/^requested: analysis/m)
   })
 
@@ -159,7 +159,7 @@ describe('an analysis', () => {
     watched.process.kill('SIGINT')
     const { code, stderr } = await watched.ended
     const [, told = ''] = /To wait further: mocap-uplink (.*)\n/.exec(stderr) ?? []
-    const further = [...told.split(' '), '--deadline', '0.2s', '--poll-every', '0.1s']
+    const further = [...told.split(' '), '--deadline', '0.2s', '--poll-every', '1s']
     const again = await cli.run(further, { MOCAP_API_KEY: service.apiKey })
 
     await service.close()

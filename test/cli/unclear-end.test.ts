@@ -14,7 +14,7 @@ import type { CliEnd, CliUnderTest } from './cli-under-test.ts'
 const PRIMARY = '{"movement_type_id":1,"dom_hand":"RHA","org_movement_ids":["m-1"]}'
 const POPULATION = '{"movement_type_id":1,"dom_hand":"RHA"}'
 const REQUEST = ['analysis', 'request', '--name', "o'hara", '--primary', PRIMARY, '--population', POPULATION]
-const SOON = ['--poll-every', '0.05s']
+const SOON = ['--poll-every', '1s']
 
 let cli: CliUnderTest
 let service: IndependentService

@@ -180,7 +180,25 @@ describe.concurrent('wrong use', () => {
       ['video', 'swing.mp4', ...VIDEO, '--base-url', 'https://u:hush@service.example'],
       /^error: --base-url has a password or a user: give it without\. \(/,
     ],
-    ['an id that no path can hold', ['analysis', 'watch', '..'], /^error: An id is empty, dots only/],
+    [
+      'asking a service all the time',
+      ['analysis', 'watch', '7', '--poll-every', '0.001s'],
+      /^error: --poll-every is "0\.001s": give a time of at least 1 s with its unit, such as 90s/,
+    ],
+    ...[
+      ['watch', '..'],
+      ['get', '..'],
+      ['submit', ''],
+    ].map((call): [string, string[], RegExp] => [
+      `an id that no path can hold: ${call.join(' ')}`,
+      ['analysis', ...call],
+      /^error: the analysis id is no id of the service: give it as issued, such as mocap-uplink analysis list prints\. \(/,
+    ]),
+    [
+      'a segment by an id that no path can hold',
+      ['segment', 'update', '..', '--data', '{}'],
+      /^error: the segment id is no id of the service: give it as issued, such as mocap-uplink segment create prints\. \(/,
+    ],
     [
       'certificates that are none',
       ['video', 'swing.mp4', ...VIDEO, '--ca-file', 'swing.mp4'],
@@ -214,10 +232,29 @@ describe.concurrent('wrong use', () => {
     ['a service in a folder without a name', ['serve', '--port', '0', '--data', ''], /--data is empty: give a value/],
     ['keys in a folder without a name', ['serve', 'keys', 'list', '--data', ''], /--data is empty: give a value/],
     ['a demo in a folder without a name', ['demo', '--keep', ''], /--keep is empty: give a value/],
+    [
+      'a demo in a file',
+      ['demo', '--keep', 'swing.mp4'],
+      /^error: --keep: "swing\.mp4" is there and is not a folder\. Name another place\. \(/,
+    ],
+    [
+      'a demo in a folder of a file',
+      ['demo', '--keep', 'swing.mp4/demo'],
+      /^error: --keep: "swing\.mp4\/demo" cannot be written: a part of this path is not a folder\. Check the path\. \(/,
+    ],
     ['a port that is none', ['serve', '--port', '70000'], /--port must be at most 65535/],
   ])('is %s', async (_what, args, words) => {
     expect(await refused(args)).toMatch(words)
   })
+
+  it.runIf(process.platform === 'linux')(
+    'is a demo where no folder can be made: it does not try for ever',
+    async () => {
+      expect(await refused(['demo', '--keep', '/proc/demo'])).toMatch(
+        /^error: --keep: no folder can be made at "\/proc\/demo"\. Name another place\. \(/,
+      )
+    },
+  )
 
   // Whoever runs the tests as root can read every file.
   it.skipIf(process.getuid?.() === 0)('is a file that this user may not read', async () => {

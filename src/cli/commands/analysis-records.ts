@@ -2,13 +2,12 @@
 
 import { performance } from 'node:perf_hooks'
 import type { Command } from 'commander'
-import { checkId } from '../../client/checks.ts'
 import type { RequestedAnalysis, WireObject } from '../../client/contract.ts'
 import type { CallOptions } from '../../client/operations.ts'
 import { isDraft, verdictOf } from '../../flows/polling.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
-import { readObjectOption } from '../options/option-values.ts'
+import { parseId, readObjectOption } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
 import { called, type Doubt } from '../unclear-end.ts'
@@ -74,6 +73,11 @@ export function addAnalysisRecordCommands(analysis: Command, context: CommandCon
   )
 }
 
+/** Refuses an argument that is no id of an analysis. */
+export function checkAnalysisId(id: string): void {
+  parseId(id, 'the analysis id', 'mocap-uplink analysis list prints')
+}
+
 type Client = Awaited<ReturnType<typeof uplinkFromOptions>>['client']
 
 interface RecordCall {
@@ -89,7 +93,7 @@ interface RecordCall {
 async function readRecord(context: CommandContext, options: SharedOptions, what: RecordCall): Promise<void> {
   const output = context.begin('analysis', options)
   const beganMs = performance.now()
-  checkId(what.id, 'the analysis id')
+  checkAnalysisId(what.id)
   const uplink = await uplinkFromOptions(options, context)
   if (options.dryRun === true) printCalls(output, 'analysis', [what.call])
   else printRecord(output, await recordOf(context, output, options, what, uplink.client), what, beganMs)

@@ -1,8 +1,7 @@
 // `mocap-uplink analysis`: makes, submits and waits for requested analyses. The plain records are in analysis-records.ts.
 
 import type { Command } from 'commander'
-import { pathSegment } from '../../client/base-url.ts'
-import { checkId, checkSegmentId, checkText } from '../../client/checks.ts'
+import { checkSegmentId, checkText } from '../../client/checks.ts'
 import type { CallOptions } from '../../client/operations.ts'
 import { given } from '../../core/given.ts'
 import type { AnalysisInput, AnalysisOptions } from '../../flows/analysis.ts'
@@ -25,7 +24,7 @@ import { requestWithSegments } from '../request-with-segments.ts'
 import { checkAgreement, segmentFromOption } from '../options/segment-from-json.ts'
 import type { Output } from '../views/output.ts'
 import { uplinkFromOptions } from '../options/uplink-from-options.ts'
-import { addAnalysisRecordCommands } from './analysis-records.ts'
+import { addAnalysisRecordCommands, checkAnalysisId } from './analysis-records.ts'
 
 interface SegmentNames extends SharedOptions {
   readonly name: string
@@ -114,21 +113,26 @@ function addNameOptions(command: Command, meaning: string): Command {
 function addWaitOptions(command: Command): Command {
   return command
     .option('--deadline <time>', 'how long to wait: 90s, 30m, 5h, 2d', '5h')
-    .option('--poll-every <time>', 'how often to ask the service (default: after 1 and 2 minutes, then every 5)')
+    .option(
+      '--poll-every <time>',
+      'how often to ask the service, 1s or more (default: after 1 and 2 minutes, then every 5)',
+    )
 }
 
-function waitOptions(options: WaitOptions): AnalysisOptions {
-  const every = options.pollEvery === undefined ? undefined : parseDuration(options.pollEvery, '--poll-every')
+/** The least `--poll-every`: an analysis takes minutes, and more questions would only burden the service. */
+const POLL_EVERY_AT_LEAST_MS = 1000
+
+function waitOptions({ deadline, pollEvery }: WaitOptions): AnalysisOptions {
+  const every = (text: string) => [parseDuration(text, '--poll-every', POLL_EVERY_AT_LEAST_MS)]
   return {
-    deadlineMs: parseDuration(options.deadline, '--deadline'),
-    ...(every === undefined ? {} : { pollDelaysMs: [every] }),
+    deadlineMs: parseDuration(deadline, '--deadline'),
+    ...(pollEvery === undefined ? {} : { pollDelaysMs: every(pollEvery) }),
   }
 }
 
 async function watchOne(context: CommandContext, id: string, options: SharedOptions & WaitOptions): Promise<void> {
   const output = context.begin('analysis', options)
-  checkId(id, 'the analysis id')
-  pathSegment(id)
+  checkAnalysisId(id)
   const wait = waitOptions(options)
   const uplink = await uplinkFromOptions(options, context)
   if (options.dryRun === true) {

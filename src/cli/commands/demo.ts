@@ -1,7 +1,11 @@
 // `mocap-uplink demo`: runs the whole product once, on this machine, with files that it makes itself.
 
+import { access, constants } from 'node:fs/promises'
 import type { Command } from 'commander'
+import { errorCode, fileProblem } from '../../adapters/node/file-problem.ts'
+import { makeFolders } from '../../adapters/node/journal/durable-file.ts'
 import { checkText } from '../../client/checks.ts'
+import { invalid } from '../../core/errors.ts'
 import type { CommandContext } from '../command-context.ts'
 import { addOutputOptions } from '../options/options.ts'
 
@@ -21,7 +25,7 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
   addOutputOptions(command).action(async (options: DemoOptions) => {
     const output = context.begin('demo', options)
     const { interruption } = context
-    if (options.keep !== undefined) checkText(options.keep, '--keep')
+    if (options.keep !== undefined) await makeFolderOf(options.keep, '--keep')
     // Imported only here: no other command needs samples or a service.
     const { runDemo } = await import('../demo/demo.ts')
     context.exitWith(
@@ -34,4 +38,18 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
       }),
     )
   })
+}
+
+/** Makes the folder that an option names. Rejects with ERR_UPLOAD_INVALID_ARGUMENT if it cannot be made or written to. */
+async function makeFolderOf(path: string, label: string): Promise<void> {
+  checkText(path, label)
+  try {
+    await makeFolders(path)
+    await access(path, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    const code = errorCode(error)
+    if (code === 'EEXIST') invalid(`${label}: "${path}" is there and is not a folder. Name another place.`)
+    if (code === 'ENOENT') invalid(`${label}: no folder can be made at "${path}". Name another place.`)
+    invalid(`${label}: ${fileProblem(error, path, 'written').message}`)
+  }
 }

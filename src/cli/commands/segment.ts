@@ -1,10 +1,10 @@
 // `mocap-uplink segment`: makes and changes the player group segments from which analyses are made.
 
 import type { Command } from 'commander'
-import { checkDomHand, checkId, checkText } from '../../client/checks.ts'
+import { checkDomHand, checkText } from '../../client/checks.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
-import { parseInteger, readObjectOption } from '../options/option-values.ts'
+import { parseId, parseInteger, readObjectOption } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
 import { called } from '../unclear-end.ts'
 import { printCalls } from '../views/plan-view.ts'
@@ -73,7 +73,7 @@ async function createSegment(context: CommandContext, options: CreateOptions): P
 
 async function updateSegment(context: CommandContext, text: string, options: UpdateOptions): Promise<void> {
   const output = context.begin('segment', options)
-  const id = checkId(text, 'the segment id')
+  const id = parseId(text, 'the segment id', 'mocap-uplink segment create prints')
   const data = await interruptible(readObjectOption(options.data, '--data'), context.interruption)
   const uplink = await uplinkFromOptions(options, context)
   if (options.dryRun === true) {

@@ -2,7 +2,7 @@
 // nothing behind unless asked to.
 
 import { rmSync } from 'node:fs'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -29,7 +29,7 @@ import { startServiceProcess } from './service-process.ts'
 export interface DemoOptions {
   readonly output: Output
   readonly interruption: Interruption
-  /** A folder to keep samples and stored objects in. Default: a temporary one, removed at the end. */
+  /** A folder that is there, to keep samples and stored objects in. Default: a temporary one, removed at the end. */
   readonly keep?: string
   readonly env: Environment
   /** Opens the service's page, and stays until it is interrupted. */
@@ -57,7 +57,6 @@ export async function runDemo({ output, interruption, keep, env, isShown }: Demo
     interruption.atOnce(() => rmSync(folder, REMOVAL))
   }
   try {
-    await mkdir(folder, { recursive: true })
     const report = await play(output, interruption, {
       folder,
       undo,

@@ -6,12 +6,14 @@ import { readFile, stat } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { text as wholeText } from 'node:stream/consumers'
 import { fileProblem } from '../../adapters/node/file-problem.ts'
-import { show } from '../../client/checks.ts'
-import { isWireObject, type WireObject } from '../../client/contract/fields.ts'
+import { pathSegment } from '../../client/base-url.ts'
+import { checkId, show } from '../../client/checks.ts'
+import { isWireObject, type ServiceId, type WireObject } from '../../client/contract/fields.ts'
 import { invalid, isUploadError, UploadError } from '../../core/errors.ts'
 import { parseByteSize } from '../../core/plan.ts'
 
-const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const SECOND_MS = 1000
+const UNIT_MS: Readonly<Record<string, number>> = { s: SECOND_MS, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** A whole number in digits, of at least `min`. */
 export function parseInteger(text: string, label: string, min = 0): number {
@@ -31,6 +33,17 @@ export function asOption<TValue>(label: string, name: string, check: () => TValu
   }
 }
 
+/** An id of the service, given as an argument. `source` says where such ids come from. The id is not shown: it may be a secret. */
+export function parseId(text: string, label: string, source: string): ServiceId {
+  try {
+    pathSegment(text)
+    return checkId(text, label)
+  } catch (error) {
+    if (!isUploadError(error)) throw error
+    return invalid(`${label} is no id of the service: give it as issued, such as ${source}.`)
+  }
+}
+
 /** A number, with or without decimals. */
 export function parseDecimal(text: string, label: string): number {
   if (/^\d{1,12}(?:\.\d{1,9})?$/.test(text.trim())) return Number(text)
@@ -42,7 +55,8 @@ export function parseDuration(text: string, label: string, minMs = 1): number {
   const [, amount = '', unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?) ?([smhd])$/.exec(text.trim()) ?? []
   const ms = Math.round(Number(amount) * (UNIT_MS[unit] ?? NaN))
   if (Number.isSafeInteger(ms) && ms >= minMs) return ms
-  return invalid(`${label} is ${show(text)}: give a time with its unit, such as 90s, 30m, 12h or 2d.`)
+  const least = minMs >= SECOND_MS ? ` of at least ${minMs / SECOND_MS} s` : ''
+  return invalid(`${label} is ${show(text)}: give a time${least} with its unit, such as 90s, 30m, 12h or 2d.`)
 }
 
 /** `16MiB`, `2MB`, `1048576`: at least `minBytes`. */
