@@ -23,15 +23,13 @@ export function keptHandles(name = 'mocap-uplink'): KeptHandles {
   const database = pageDatabase(name)
   return {
     async keep(key, handles) {
-      let from = 0
+      const known = handles.flatMap((handle, index) => (handle ? { handle, at: [key, index] as [string, number] } : []))
       do {
-        const some = handles.slice(from, from + KEPT_AT_ONCE)
         await database.use(async (db) => {
           const tx = db.transaction('handles', 'readwrite')
-          await ended(tx, ...some.flatMap((handle, index) => (handle ? tx.store.put(handle, [key, from + index]) : [])))
+          await ended(tx, ...known.splice(0, KEPT_AT_ONCE).map(({ handle, at }) => tx.store.put(handle, at)))
         })
-        from += KEPT_AT_ONCE
-      } while (from < handles.length)
+      } while (known.length > 0)
     },
     of: (key) =>
       database.use(async (db) => {
