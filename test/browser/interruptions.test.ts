@@ -155,20 +155,14 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     },
   )
 
-  test('many handles are kept a hundred at a time, so that the page gets its turn in between; other files cost nothing', async () => {
+  test('many handles are kept a hundred at a time, so that the page gets its turn in between', async () => {
     const tab = await openTab(await openContext(browser), pages.url)
-    const together = await tab.evaluate(async ({ baseUrl, apiKey }) => {
+    const most = await tab.evaluate(async ({ baseUrl, apiKey }) => {
       const handle = await (await navigator.storage.getDirectory()).getFileHandle('swing.mp4', { create: true })
       const writable = await handle.createWritable()
       await writable.write('swing')
       await writable.close()
       const puts = new Map<unknown, number>()
-      const transaction = Reflect.get(IDBDatabase.prototype, 'transaction')
-      IDBDatabase.prototype.transaction = function (...given) {
-        const made = transaction.apply(this, given)
-        if (given[0] === 'handles') puts.set(made, 0)
-        return made
-      }
       const put = Reflect.get(IDBObjectStore.prototype, 'put')
       IDBObjectStore.prototype.put = function (...given) {
         if (this.name === 'handles') puts.set(this.transaction, (puts.get(this.transaction) ?? 0) + 1)
@@ -176,20 +170,16 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
       }
       const uplink = rig.createUplink({ baseUrl, credentials: { apiKey } })
       const files = await Promise.all(
-        Array.from({ length: 500 }, async (_, index) => ({
-          source:
-            index % 2 > 0 ? await rig.fileFromHandle(handle) : rig.blobSource(`picked-${index}.mp4`, new Blob(['x'])),
-          frameRate: 240,
-        })),
+        Array.from({ length: 250 }, async () => ({ source: await rig.fileFromHandle(handle), frameRate: 240 })),
       )
       const session = { movementTypeId: 1, playerId: 'p-17', sessionDate: '2026-11-20', sessionTypeId: 2 }
       uplink.uploadVideos({ files, ...session }).pause()
       const kept = (): number => [...puts.values()].reduce((sum, each) => sum + each, 0)
       while (kept() < 250) await new Promise((resolve) => setTimeout(resolve))
-      return [...puts.values()]
+      return Math.max(...puts.values())
     }, access())
 
-    expect(together).toEqual([100, 100, 50])
+    expect(most).toBe(100)
   })
 
   test('a slow line is shown as it goes, and is no failure', async () => {

@@ -23,13 +23,15 @@ export function keptHandles(name = 'mocap-uplink'): KeptHandles {
   const database = pageDatabase(name)
   return {
     async keep(key, handles) {
-      const known = handles.flatMap((handle, index) => (handle ? { handle, at: [key, index] as [string, number] } : []))
+      let from = 0
       do {
+        const some = handles.slice(from, from + KEPT_AT_ONCE)
         await database.use(async (db) => {
           const tx = db.transaction('handles', 'readwrite')
-          await ended(tx, ...known.splice(0, KEPT_AT_ONCE).map(({ handle, at }) => tx.store.put(handle, at)))
+          await ended(tx, ...some.flatMap((handle, index) => (handle ? tx.store.put(handle, [key, from + index]) : [])))
         })
-      } while (known.length > 0)
+        from += KEPT_AT_ONCE
+      } while (from < handles.length)
     },
     of: (key) =>
       database.use(async (db) => {
