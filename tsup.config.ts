@@ -89,18 +89,31 @@ const databaseWithoutShortcuts: Plugin = {
   },
 }
 
-/** Minifies the element's style sheet, which is four strings that a minifier leaves alone. A page with an element is 0.2 kB smaller. */
+/**
+ * Minifies the element's style sheet, which is four strings that a minifier leaves alone, and shortens the names of its own
+ * properties. A page with an element is 0.3 kB smaller.
+ */
 const denseStyles: Plugin = {
   name: 'dense-styles',
   setup(build) {
-    build.onLoad({ filter: /[\\/]element[\\/]style-sheet\.ts$/ }, ({ path }) => ({
-      contents: readFileSync(path, 'utf8').replaceAll(/`\n([^`]+)`/g, (_whole, css: string) => {
+    build.onLoad({ filter: /[\\/]element[\\/]style-sheet\.ts$/ }, ({ path }) => {
+      const names: string[] = []
+      const shortened = (name: string): string => {
+        if (!names.includes(name)) names.push(name)
+        return `--${String(names.indexOf(name))}`
+      }
+      const contents = readFileSync(path, 'utf8').replaceAll(/`\n([^`]+)`/g, (_whole, css: string) => {
         const { code } = build.esbuild.transformSync(css, { loader: 'css', minify: true })
         // It leaves the spaces in the values of custom properties.
-        return JSON.stringify(code.trim().replaceAll(/(?<=[,:]) /g, ''))
-      }),
-      loader: 'ts',
-    }))
+        return JSON.stringify(
+          code
+            .trim()
+            .replaceAll(/(?<=[,:]) /g, '')
+            .replaceAll(/--_[a-z-]+/g, shortened),
+        )
+      })
+      return { contents, loader: 'ts' }
+    })
   },
 }
 

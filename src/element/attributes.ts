@@ -9,18 +9,18 @@ export type UploaderInput = Partial<Omit<VideosInput, 'files'>> & Partial<Omit<C
 
 export type UploaderFlow = 'video' | 'capture'
 
-type Kind = 'text' | 'number' | 'boolean'
+type Kind = 'number' | 'boolean'
 
-const FIELDS: readonly (readonly [attribute: string, field: string, kind: Kind])[] = [
+const FIELDS: readonly (readonly [attribute: string, field: string, kind?: Kind])[] = [
   ['movement-type', 'movementTypeId', 'number'],
-  ['player', 'playerId', 'text'],
-  ['date', 'sessionDate', 'text'],
+  ['player', 'playerId'],
+  ['date', 'sessionDate'],
   ['session-type', 'sessionTypeId', 'number'],
   ['frame-rate', 'frameRate', 'number'],
-  ['org', 'orgId', 'text'],
+  ['org', 'orgId'],
   ['mocap-type', 'mocapTypeId', 'number'],
-  ['session', 'sessionId', 'text'],
-  ['kind', 'kind', 'text'],
+  ['session', 'sessionId'],
+  ['kind', 'kind'],
   ['rename', 'rename', 'boolean'],
   ['reprocess', 'reprocess', 'boolean'],
 ]

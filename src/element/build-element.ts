@@ -15,7 +15,7 @@ export function build<Tag extends keyof HTMLElementTagNameMap>(
   const element = document.createElement(tag)
   if (part !== '') setPart(element, part)
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value)
-  element.append(...children.filter((child) => child !== undefined))
+  element.append(...children.flatMap((child) => child ?? []))
   return element
 }
 

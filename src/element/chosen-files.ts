@@ -28,9 +28,13 @@ interface Kinds {
 type HandleGiving = DataTransferItem & { getAsFileSystemHandle?: () => Promise<FileSystemHandle | null> }
 type Walkable = FileSystemDirectoryHandle & { values(): AsyncIterable<FileSystemHandle> }
 
+export function chosenFile(file: File): ChosenFile {
+  return { file, path: file.webkitRelativePath || file.name }
+}
+
 /** The files of an `<input type="file">`, also if it chose a folder. */
 export function filesOfInput(input: HTMLInputElement): ChosenFile[] {
-  return inOrder([...(input.files ?? [])].map((file) => ({ file, path: file.webkitRelativePath || file.name })))
+  return inOrder([...(input.files ?? [])].map(chosenFile))
 }
 
 /**
@@ -39,13 +43,11 @@ export function filesOfInput(input: HTMLInputElement): ChosenFile[] {
  * page may not open it (a frame of another origin), or it does not accept these endings.
  */
 export async function pickWithHandles(accept: string): Promise<ChosenFile[] | undefined> {
-  const { showOpenFilePicker } = window as PickingWindow
-  if (!showOpenFilePicker) return undefined
   // Under `*/*` an ending counts whatever type the system gives it. The picker refuses a list that has types among the endings.
   const types = accept.startsWith('.') ? [{ accept: { '*/*': kindsIn(accept) } }] : []
   try {
-    const handles = await showOpenFilePicker.call(window, { multiple: true, types })
-    return inOrder(await Promise.all(handles.map((handle) => fromHandle(handle, ''))))
+    const handles = await (window as PickingWindow).showOpenFilePicker?.({ multiple: true, types })
+    return handles && inOrder(await Promise.all(handles.map((handle) => fromHandle(handle, ''))))
   } catch (error) {
     return (error as Error).name === 'AbortError' ? [] : undefined
   }

@@ -65,15 +65,7 @@ export function createDrawing(
     zone.draw(words, accept, { hasList, isCompact: hasList || offers.offers.length > 0 })
     cards.draw(offers.offers, words)
     const retryable = list.retryable()
-    const readyCount = items.filter(isReady).length
-    summary.draw(words, {
-      phase,
-      totals,
-      outage: list.outage(),
-      readyCount,
-      retryable,
-      isClearable: items.length > readyCount,
-    })
+    summary.draw(words, { phase, totals, readyCount: items.filter(isReady).length, retryable })
     const onItsWay = items.find(({ state }) => state === 'uploading')
     // The list does not scroll while somebody looks through it.
     const isLookedThrough =

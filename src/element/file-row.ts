@@ -44,7 +44,7 @@ export function createFileRow(item: Item, onAction: (item: Item, action: RowActi
   button.tabIndex = -1
   const facts = build('span', 'facts', {}, size, status)
   const texts = build('div', 'words', {}, name, facts, problem)
-  const element = build('li', 'file', {}, build('span', 'file-icon', {}, icon), texts, button, bar)
+  const element = build('li', 'file', { role: 'listitem' }, build('span', 'file-icon', {}, icon), texts, button, bar)
   let drawn: Look | undefined
   let drawnVersion: number
   return {

@@ -7,13 +7,15 @@ const made = /* @__PURE__ */ new WeakMap<Document, CSSStyleSheet>()
 export function styleSheet(document: Document): CSSStyleSheet {
   const sheet = made.get(document) ?? new (document.defaultView ?? globalThis).CSSStyleSheet()
   // The jsdom of Jest 30 has sheets without this method. An element there need not look like anything.
-  if (!made.has(document)) (sheet as Partial<CSSStyleSheet>).replaceSync?.(COLOURS + SHAPE + ROWS + MOODS)
+  if (!made.has(document)) (sheet as Partial<CSSStyleSheet>).replaceSync?.(SHEET)
   made.set(document, sheet)
   return sheet
 }
 
-/** Contrast with the surface is at least 4.5 for text and 3 for lines that carry meaning, in both schemes. */
-const COLOURS = `
+/** One string, made of literals that the build joins. */
+const SHEET =
+  // Contrast with the surface is at least 4.5 for text and 3 for lines that carry meaning, in both schemes.
+  `
 :host {
   --_accent: var(--mocap-accent, light-dark(#2456c7, #8fb3ff));
   --_on-accent: var(--mocap-on-accent, light-dark(#fff, #0b1836));
@@ -26,13 +28,10 @@ const COLOURS = `
   --_success: var(--mocap-success, light-dark(#17713f, #71d39b));
   --_danger: var(--mocap-danger, light-dark(#b3261e, #ffaea6));
 }
-`
-
-/**
- * A container has no width of its own, so in a dialog or beside other things nothing of it would be seen; it gets an intrinsic width.
- * Each fact has a dot before it. The dot of the first fact of a line lies before the start of the line, where it is clipped away.
- */
-const SHAPE = `
+` +
+  // A container has no width of its own, so in a dialog or beside other things nothing of it would be seen; it gets an intrinsic width.
+  // Each fact has a dot before it. The dot of the first fact of a line lies before the start of the line, where it is clipped away.
+  `
 :host {
   display: block; container-type: inline-size; contain-intrinsic-inline-size: 20rem; min-inline-size: 0; color: var(--_text);
 }
@@ -107,22 +106,19 @@ dialog {
 dialog::backdrop { background: #0008; }
 dialog p { margin-block: 8px 20px; color: var(--_muted); }
 dialog .actions { display: grid; }
-`
-
-/**
- * Names are shown whole: a finger cannot hover to see the rest of a name, and the clips of a day differ at the end of their names.
- * A button that would squeeze a name gets a line of its own. On a phone, so does the button beside a problem. Rows are contained,
- * or each frame would look into all of them to paint those in sight: with 5,000 rows, three times as long.
- */
-const ROWS = `
+` +
+  // Names are shown whole: a finger cannot hover to see the rest of a name, and the clips of a day differ at the end of their names.
+  // A button that would squeeze a name gets a line of its own. On a phone, so does the button beside a problem. Rows are contained,
+  // or each frame would look into all of them to paint those in sight: with 5,000 rows, three times as long.
+  `
 .list {
-  overflow: auto; border-block-start: 1px solid var(--_line);
-  max-block-size: var(--mocap-list-height, 28rem);
+  overflow: auto; border-block-start: 1px solid var(--_line); margin-block-end: -1px;
+  max-block-size: var(--mocap-list-height, min(28rem, 75vh));
 }
+.list > div { content-visibility: auto; }
 .file {
-  gap: 8px .75rem; contain: content; padding: 9px 20px; min-block-size: 60px;
+  gap: 8px .75rem; contain: content; padding: 9px 20px; min-block-size: 60px; border-block-end: 1px solid var(--_line);
 }
-.file + .file { border-block-start: 1px solid var(--_line); }
 .file-icon { color: var(--_muted); }
 .words { flex-basis: min(8rem, 100% - 2rem); }
 .file-name { font-weight: 500; }
@@ -144,9 +140,8 @@ const ROWS = `
   [data-state='failed'] .words { flex-basis: calc(100% - 2rem); }
   [data-state='failed'] button { margin-inline-start: 2rem; }
 }
-`
-
-const MOODS = `
+` +
+  `
 @media (pointer: coarse) {
   button, .file button { min-block-size: 44px; }
 }

@@ -1,6 +1,5 @@
 // All files together: a heading that says what is going on, one bar, bytes, rate and time left, and the controls.
 
-import type { Outage } from '../flows/upload.ts'
 import { build, buildButton, focusedBeside, setFacts, setText, showText } from './build-element.ts'
 import { endWords } from './end-words.ts'
 import { buildBar, drawBar } from './file-row.ts'
@@ -13,11 +12,8 @@ import type { Words } from './words.ts'
 export interface SummaryState {
   readonly phase: Phase
   readonly totals: Totals
-  readonly outage: Outage | undefined
   readonly readyCount: number
   readonly retryable: readonly Item[]
-  /** Whether anything is over and can be removed from the list. */
-  readonly isClearable: boolean
 }
 
 export interface SummaryActions {
@@ -65,7 +61,7 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
       const { phase, totals, readyCount, retryable } = state
       const isRunning = phase !== 'empty' && phase !== 'ready' && phase !== 'settled'
       const focused = buttons.find((button) => button === focusedBeside(element))
-      const said = headingOf(words, state)
+      const said = headingOf(words, state, actions.list)
       element.hidden = phase === 'empty'
       isPaused = phase === 'paused'
       if (phase !== 'paused' && phase !== 'waiting') sentBytes = totals.sentBytes
@@ -78,7 +74,7 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
       showText(start, readyCount > 0 && words.start(readyCount))
       showText(pause, isRunning && (isPaused ? words.resume : words.pause))
       showText(retry, retryable.length > 0 && words.retry(retryable.length))
-      showText(clear, !isRunning && state.isClearable && words.clear)
+      showText(clear, !isRunning && actions.list.items.length > readyCount && words.clear)
       showText(cancel, isRunning && words.cancel)
       pause.disabled = cancel.disabled = phase === 'cancelling'
       // A button that is hidden or disabled drops the focus to the top of the page.
@@ -93,7 +89,7 @@ function outcomeOf({ phase, totals }: SummaryState): string {
   return totals.filesFailed > 0 ? 'problem' : ''
 }
 
-function headingOf(words: Words, { phase, totals, outage, readyCount }: SummaryState): string {
+function headingOf(words: Words, { phase, totals, readyCount }: SummaryState, list: UploadList): string {
   const { filesConfirmed: done, filesTotal: all } = totals
   switch (phase) {
     // With an empty list the heading is not shown.
@@ -101,7 +97,7 @@ function headingOf(words: Words, { phase, totals, outage, readyCount }: SummaryS
     case 'ready':
       return words.chosen(readyCount)
     case 'waiting':
-      return outageWords(words, outage)
+      return outageWords(words, list.outage())
     case 'paused':
       return words.pausedAt(done, all)
     case 'cancelling':

@@ -6,6 +6,7 @@ import type { Credentials } from '../client/credentials.ts'
 import type { CapturesInput } from '../flows/captures.ts'
 import type { VideosInput } from '../flows/videos.ts'
 import { acceptOf, DRAWN_ATTRIBUTES, flowOf, inputOf, isOn, type UploaderInput } from './attributes.ts'
+import { chosenFile } from './chosen-files.ts'
 import type { Setting } from './setting.ts'
 import { guardFromSlips } from './slips.ts'
 import { styleSheet } from './style-sheet.ts'
@@ -17,9 +18,6 @@ import { createWords, type Words } from './words.ts'
 
 /** A server that renders has no HTMLElement, and must still be able to load this module. */
 const Base = typeof HTMLElement === 'undefined' ? (Object as unknown as typeof HTMLElement) : HTMLElement
-
-/** Properties that a page may have set on the tag before the class was registered. */
-const PROPERTIES = ['uplink', 'credentials', 'input', 'texts'] as const
 
 /**
  * The class of `<mocap-uploader>`. Its attributes and events are listed in docs/element.md. Removing the element from the
@@ -50,10 +48,9 @@ export class MocapUploaderElement extends Base {
   }
 
   connectedCallback(): void {
-    for (const name of PROPERTIES) {
-      if (!Object.hasOwn(this, name)) continue
-      const value: unknown = this[name]
-      // An own property hides the accessor of the class, so it is deleted and set again.
+    // A page may have set properties before the class was registered. They hide its accessors, so they are deleted and set again.
+    for (const [name, value] of Object.entries(this) as [string, unknown][]) {
+      if (!(name in MocapUploaderElement.prototype)) continue
       Reflect.deleteProperty(this, name)
       Reflect.set(this, name, value)
     }
@@ -136,7 +133,7 @@ export class MocapUploaderElement extends Base {
 
   /** Adds files as if they had been dropped: each is refused, matched to an unfinished upload, or put on the list. */
   addFiles(files: Iterable<File>): void {
-    this.#view.add([...files].map((file) => ({ file, path: file.webkitRelativePath || file.name })))
+    this.#view.add([...files].map(chosenFile))
   }
 
   /** Uploads the files that are ready. Never rejects: an error is shown and reported by an event. */

@@ -82,7 +82,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, by keys', 
       const { element, list } = elementRig.showScripted()
       element.after(document.createElement('button'))
       element.addFiles(Array.from({ length: 1000 }, (_, index) => new File(['x'], `swing-${String(index)}.mp4`)))
-      while (list.children.length < 1000) await new Promise(requestAnimationFrame)
+      while (list.querySelectorAll('li').length < 1000) await new Promise(requestAnimationFrame)
     })
     await button(page, 'Upload 1,000 files').focus()
 

@@ -605,10 +605,10 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
       const { element, list } = elementRig.showScripted()
       const batches: number[] = []
       new MutationObserver((changes) =>
-        batches.push(changes.reduce((sum, change) => sum + change.addedNodes.length, 0)),
+        batches.push(changes.reduce((sum, { addedNodes }) => sum + addedNodes[0]!.childNodes.length, 0)),
       ).observe(list, { childList: true })
       element.addFiles(Array.from({ length: 1000 }, (_, index) => new File(['x'], `swing-${String(index)}.mp4`)))
-      while (list.children.length < 1000) await new Promise(requestAnimationFrame)
+      while (list.querySelectorAll('li').length < 1000) await new Promise(requestAnimationFrame)
       await element.start()
       return { most: Math.max(...batches), all: batches.reduce((sum, count) => sum + count, 0) }
     })
@@ -687,7 +687,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     const distance = (index: number) =>
       page.evaluate((of) => {
         const list = document.querySelector('mocap-uploader')!.shadowRoot!.querySelector('ul')!
-        const row = list.children[of]
+        const row = list.querySelectorAll('li')[of]
         const [from, to] = [list.getBoundingClientRect().top, row?.getBoundingClientRect().top ?? Number.NaN]
         return Math.abs(Math.round(to - from))
       }, index)
@@ -715,7 +715,8 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
       while (list.querySelectorAll('[data-state=waiting]').length < 40) await new Promise(requestAnimationFrame)
       const begin = async (index: number): Promise<number> => {
         globalThis.scripted.change(index, { state: 'uploading', sentBytes: 1 })
-        while (!list.children[index]!.matches('[data-state=uploading]')) await new Promise(requestAnimationFrame)
+        while (!list.querySelectorAll('li')[index]!.matches('[data-state=uploading]'))
+          await new Promise(requestAnimationFrame)
         await new Promise(requestAnimationFrame)
         return list.scrollTop
       }
