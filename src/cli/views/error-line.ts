@@ -37,7 +37,9 @@ export function adviceFor({ code, status, file }: Pick<ErrorSummary, 'code' | 's
   if (isNameTaken({ code, status, file }))
     return `${adviceOn(code)} If the session has the file already, --reprocess sends it once more.`
   const isElsewhere = code === 'ERR_UPLOAD_SERVICE_REFUSED' && (status === 404 || status === 405)
-  return isElsewhere ? `${adviceOn(code)} If it names nothing of yours, check the base URL.` : adviceOn(code)
+  if (!isElsewhere) return adviceOn(code)
+  const doubt = file === undefined ? 'names nothing of yours, check' : 'does not mean this file, check the session and'
+  return `${adviceOn(code)} If it ${doubt} the base URL.`
 }
 
 /** True if the service refused the name of a file. */

@@ -37,11 +37,11 @@ export async function sayHowToGoOn(output: Output, result: UploadResult, at: Ses
     output.complain(`${what} Nothing was begun: correct the command and give it again. To forget this try: ${drop}`)
     return
   }
-  if (isUnknownThere(result, missing)) {
+  const isEachRefused = missing.every(({ error }) => error !== undefined && isNameRefused(error))
+  if (isUnknownThere(result, missing) && !(isEachRefused && (await isSessionKnown(result, at)))) {
     sayUnknown(output, what, result, options, env)
     return
   }
-  const isEachRefused = missing.every(({ error }) => error !== undefined && isNameRefused(error))
   if (isEachRefused && !(await takesTheNames(result, at))) {
     sayRefused(output, what, result, at)
     return
@@ -71,6 +71,22 @@ function sayRefused(output: Output, what: string, { key, sessionId, files }: Upl
     output.complain(`If the service is corrected instead: ${commandLine('resume', key, options, env)}`)
   }
   output.complain(`To leave it at that: ${commandLine('cancel --keep-confirmed', key, options, env)}`)
+}
+
+/**
+ * Whether the service knows the session: in this run it opened it, or took names into it. A name that it then does not find is refused
+ * for itself.
+ */
+async function isSessionKnown({ key }: UploadResult, { journal }: SessionAt): Promise<boolean> {
+  try {
+    const records = await journal.read(key)
+    const ofThisRun = records.slice(records.findLastIndex(({ type }) => type === 'session.resumed') + 1)
+    // A session that was given is not opened, though its record says so.
+    const isOwn = foldJournal(records).params['sessionId'] === undefined
+    return ofThisRun.some(({ type }) => type === 'files.registered' || (isOwn && type === 'session.created'))
+  } catch {
+    return false
+  }
 }
 
 /**

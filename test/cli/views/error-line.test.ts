@@ -23,6 +23,14 @@ describe('the line of an error', () => {
     )
   })
 
+  it('says of a name that was not found that the name may be meant, before session and base URL', () => {
+    const refused = { code: 'ERR_UPLOAD_SERVICE_REFUSED', message: 'a.action: no such kind.', status: 404 } as const
+
+    expect(withAdvice({ ...refused, file: 'a.action' })).toMatch(
+      / ask those who run it\. If it does not mean this file, check the session and the base URL\.$/,
+    )
+  })
+
   it('names --reprocess where the name of a file was refused', () => {
     const refused = { code: 'ERR_UPLOAD_SERVICE_REFUSED', message: 'a.action: It is there.', status: 409 } as const
 

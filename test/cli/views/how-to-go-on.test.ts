@@ -14,7 +14,8 @@ let service: IndependentService
 
 beforeAll(async () => {
   cli = await installCli()
-  for (const name of ['swing.mp4', 'take.action']) await writeFile(join(cli.folder, name), randomBytes(1000))
+  for (const name of ['swing.mp4', 'take.action', 'other.action'])
+    await writeFile(join(cli.folder, name), randomBytes(1000))
 })
 afterAll(() => cli.remove())
 
@@ -124,6 +125,32 @@ describe('an upload without a session', () => {
     expect(stderr).toMatch(
       /\nIf the service is corrected instead: mocap-uplink resume .*\nTo leave it at that: mocap-uplink cancel /,
     )
+  })
+
+  it.each([
+    ['some', 'own', [1, 3]],
+    ['all', 'all', 'every'],
+  ] as const)(
+    'of which the service does not find %s names knows its session all the same',
+    async (_, stateDir, nths) => {
+      // The first call has both names, and each has one of its own after that.
+      const action = { status: 404, body: '{"error":"no such kind"}' } as const
+      const faults = [nths].flat().map((nth): Fault => ({ operation: 'register', nth, action }))
+      service = await startIndependentService({ faults })
+      const { code, stderr } = await run(stateDir, 'capture', 'take.action', 'other.action', ...CAPTURE)
+
+      expect(code).toBe(nths === 'every' ? 1 : 3)
+      expect(stderr).toMatch(/\nMissing: .* The service would refuse a resume as well: correct what it names, and /)
+      expect(stderr).not.toMatch(/is not known there/)
+    },
+  )
+
+  it('of a session that is given and that the service does not know says so', async () => {
+    const faults: Fault[] = [{ operation: 'register', nth: 'every', action: { status: 404, body: '{"error":"gone"}' } }]
+    service = await startIndependentService({ faults })
+    const { stderr } = await run('given', 'capture', 'take.action', '--mocap-type', '2', '--session', '77')
+
+    expect(stderr).toMatch(/\nMissing: .* Session 77, or the place of its files, is not known there: /)
   })
 
   it('whose record could not be begun is to be begun again, and nothing speaks of a session', async () => {
