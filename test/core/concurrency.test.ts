@@ -111,11 +111,15 @@ describe('what it hears', () => {
   function hear(
     controller: Concurrency,
     seconds: number,
-    line: (ms: number, limit: number) => { readonly rate: number; readonly roundTripMs: number },
+    line: (ms: number, limit: number) => {
+      readonly rate: number
+      readonly roundTripMs: number
+      readonly partsDone?: number
+    },
   ): number[] {
     return Array.from({ length: seconds * 10 }, (_, tenth) => {
-      const { rate, roundTripMs } = line(tenth * 100, controller.limit())
-      const sample = { ...quiet(0, controller), atMs: tenth * 100, bytesSince: rate / 10, roundTripMs }
+      const { rate, ...rest } = line(tenth * 100, controller.limit())
+      const sample = { ...quiet(0, controller), atMs: tenth * 100, bytesSince: rate / 10, ...rest }
       controller.onSample(sample)
       return controller.limit()
     })
@@ -179,6 +183,19 @@ describe('what it hears', () => {
 
     expect(limits.slice(0, 8)).toContain(expected)
     expect(Math.max(...limits.slice(0, 8))).toBe(expected)
+  })
+
+  it.each([
+    // The rate rises because the process has warmed up, not because the line has changed.
+    ['small parts: sixteen, then 24', 16, 24, (ms: number) => ({ rate: ms < 1_000 ? 8e6 : 16e6, partsDone: 400 })],
+    ['large ones: four, then six', 4, 6, () => ({ rate: 2e9 })],
+  ])('goes to many at once for a near host, rests for two seconds, and tries few more. %s', (_, many, more, parts) => {
+    const limits = hear(createConcurrency({}, lineHearing()), 6, (ms) => ({ ...parts(ms), roundTripMs: 1.3 }))
+    const leaptAt = limits.indexOf(many)
+
+    expect(leaptAt).toBeLessThanOrEqual(8)
+    expect(Math.max(...limits.slice(0, leaptAt + 20))).toBe(many)
+    expect(Math.max(...limits)).toBe(more)
   })
 
   it('finds the forty that a near host rewards', () => {

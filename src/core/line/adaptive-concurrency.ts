@@ -148,12 +148,20 @@ export function createAdaptiveConcurrency(
     if (!(isSaturated && (isDeaf || !hasRoom) && begin(second, rate, nowMs))) relax(nowMs)
   }
 
+  const isNear = (rate: number): boolean => {
+    const isSo = room.isNear(rate)
+    if (isSo) room.took(rate)
+    return isSo
+  }
   /** Returns whether early growth goes on. */
   const growEarly = (sample: ConcurrencySample): boolean => {
-    const { queue, leastMs, isNear } = room
+    const { queue, leastMs } = room
     const next = early?.next({ queue: queue(), leastRoundTripMs: leastMs(), isNear, ...sample }, limit)
-    if (next === undefined) early = undefined
-    else if (next !== limit) moveTo(Math.min(next, max), sample.atMs)
+    if (next === undefined) {
+      // What is known to do for a near host is kept for a while: a trial costs more than it brings there.
+      if (early !== undefined && room.isNear()) relax(sample.atMs)
+      early = undefined
+    } else if (next !== limit) moveTo(Math.min(next, max), sample.atMs)
     return early !== undefined
   }
 

@@ -17,7 +17,7 @@ export interface EarlySample {
   readonly queue: QueueState
   /** Undefined while none was measured. */
   readonly leastRoundTripMs: number | undefined
-  /** Whether a host that takes this many bytes per second is this machine or next to it. */
+  /** Whether a host that takes this many bytes per second is this machine or next to it. If so, that is kept. */
   isNear(rate: number): boolean
 }
 
@@ -85,8 +85,9 @@ export function createEarlyGrowth(nearLimit: number): EarlyGrowth {
       }
       if (hasLeapt || atMs - grownAtMs > PAUSE_MS) return undefined
       // Only bytes can lie in buffers: what was answered has arrived.
-      const isSmall = isNear(((partsDone * LEAST_PART_BYTES) / (atMs - firstMs)) * 1_000)
-      hasLeapt = queue === 'empty' && (isSmall || isNear((bytes / elapsedMs) * 1_000))
+      const isEmpty = queue === 'empty'
+      const isSmall = isEmpty && isNear(((partsDone * LEAST_PART_BYTES) / (atMs - firstMs)) * 1_000)
+      hasLeapt = isSmall || (isEmpty && isNear((bytes / elapsedMs) * 1_000))
       if (hasLeapt) return Math.max(limit, isSmall ? SMALL_PARTS : nearLimit)
       if (passedMs < stepMs || elapsedMs < stepMs / 2) return limit
       const rate = bytes / elapsedMs
