@@ -104,6 +104,8 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
     record.write({ type: 'file.confirmed', fileIndex, ...given({ sha256 }) })?.then(() => undefined)
   const confirm = async (file: LedgerFile, signal: AbortSignal): Promise<readonly number[] | undefined> => {
     const { fileIndex } = file.plan
+    // A yes of an earlier run may have been lost: then the file is there, and must not be sent twice.
+    const isSweepable = file.addressesWere && !file.mayBeConfirmed
     const sha256 = await options.digestWhole?.(file, signal)
     if (protocol.confirm) {
       await record.write({ type: 'file.confirming', fileIndex })
@@ -120,8 +122,8 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
           ),
         )
       } catch (error) {
-        const doubtful = doubtfulParts(file)
         const refusals = (confirmRefusals.get(fileIndex) ?? 0) + 1
+        const doubtful = doubtfulParts(file, isSweepable && refusals === 1)
         const isDoubtful = isUploadError(error) && error.code === 'ERR_UPLOAD_CONFIRM_REFUSED' && doubtful.length > 0
         if (!isDoubtful || refusals > MAX_CONFIRM_REFUSALS || (refusals > 1 && isGone(error.cause))) throw error
         confirmRefusals.set(fileIndex, refusals)
@@ -181,9 +183,9 @@ function receiptsOf(file: LedgerFile) {
   return file.parts.map(({ partNumber, receipt }) => ({ partNumber, receipt: known(receipt) }))
 }
 
-/** All parts if an earlier run's confirmation was refused: the storage then does not hold what it acknowledged. */
-function doubtfulParts({ parts, wasConfirmRefused }: LedgerFile): number[] {
-  return parts.filter((part) => wasConfirmRefused || part.isDoubtful).map((part) => part.partNumber)
+/** `areAll`: the storage need not hold any more what it acknowledged in an earlier run. */
+function doubtfulParts({ parts }: LedgerFile, areAll: unknown): number[] {
+  return parts.filter((part) => areAll || part.isDoubtful).map((part) => part.partNumber)
 }
 
 /** The service refused the names or answered without them. Errors of ours and missing answers do not count. */

@@ -173,6 +173,26 @@ describe('a new life', () => {
     await second.close()
   })
 
+  it.each<[string, Omit<Fault, 'action'>]>([
+    ['in the middle of a file', { operation: 'put', nth: 1, fileName: 'a.mp4', partNumber: 2 }],
+    ['after its confirmation was refused', { operation: 'confirm', nth: 1 }],
+  ])('needs one resume where the storage swept away what was sent: %s', async (_, where) => {
+    const journal = memoryJournal()
+    const rig = await startRig({ faults: [{ ...where, action: { status: 400 } }] }, { journal, concurrency: 1 })
+    const files = [sample('a.mp4', 12 * MIB, 1)]
+    const first = rig.uplink.uploadVideos({ ...VIDEO, files })
+    await first.done().catch(() => undefined)
+    await rig.uplink.client.videoUploads.cancel(rig.service.storedFiles()[0]!.sessionId)
+
+    const second = secondLife(rig, journal, files)
+    const report = await (await second.resume(first.key)).done()
+
+    expect(report.status).toBe('confirmed')
+    expect(rig.service.requestsOf('create')).toHaveLength(2)
+    expectStored(rig, files)
+    await second.close()
+  })
+
   it('tries files again that had failed, and leaves the confirmed ones alone', async () => {
     const journal = memoryJournal()
     const refused: Fault = { operation: 'put', nth: 1, fileName: 'b.mp4', action: { status: 411 } }

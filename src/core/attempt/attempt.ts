@@ -37,7 +37,8 @@ export interface Attempt {
 }
 
 /**
- * How an attempt ended. `received`: stored, with its receipt. `refused`: answered otherwise. `missing`: no answer. `source`:
+ * How an attempt ended. `received`: stored, with its receipt. `refused`: answered otherwise (`isDead`: whatever
+ * it says, no request will be taken under this address). `missing`: no answer. `source`:
  * our own bytes could not be read or have changed, or no request can be made for them; another attempt would end in the same
  * way. `ours`: something else of ours failed, which may succeed next time. `aborted`: the signal fired. `crawled`: it was reset
  * because it crawled; `ending` is `doubtful` when its last byte left at that very moment. `expired`: no request was made,
@@ -45,7 +46,7 @@ export interface Attempt {
  */
 export type AttemptResult =
   | { readonly kind: 'received'; readonly receipt: Receipt }
-  | { readonly kind: 'refused'; readonly verdict: Exclude<Verdict, { kind: 'received' }> }
+  | { readonly kind: 'refused'; readonly verdict: Exclude<Verdict, { kind: 'received' }>; readonly isDead?: boolean }
   | { readonly kind: 'missing'; readonly ending: AttemptEnding; readonly error: TransportError }
   | { readonly kind: 'source' | 'ours'; readonly ending: AttemptEnding; readonly error: UploadError }
   | { readonly kind: 'aborted' | 'crawled'; readonly ending: AttemptEnding }

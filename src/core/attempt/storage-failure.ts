@@ -63,7 +63,7 @@ export function classifyStorageFailure(reply: TransportReply, unit: Unit): Stora
   const isUntold = status === 400 && code === '' && reply.isBodyCut
   if (isUntold || TRANSIENT_STATUSES.has(status) || TRANSIENT_CODES.has(code)) return again('ERR_UPLOAD_HTTP_STATUS')
   if (status >= 500 && !LASTING_5XX.has(status)) return again('ERR_UPLOAD_HTTP_STATUS')
-  // Somebody may have ended it on purpose, so only a person's word, a resume, asks for other addresses.
+  // Somebody may have ended it on purpose, so only a person's word, a resume, asks for other addresses: see session-addresses.
   if (code === 'NoSuchUpload') {
     return end('final', 'ERR_UPLOAD_ADDRESS_REFUSED', 'this upload was ended or swept away there')
   }

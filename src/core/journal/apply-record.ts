@@ -1,6 +1,6 @@
 // How a ledger changes: only by journal records, so that the live ledger and one folded from a journal are the same.
 
-import { invariant, type UploadErrorCode } from '../errors.ts'
+import { invariant } from '../errors.ts'
 import type { JournalRecord } from './journal.ts'
 import { restoreFile } from './kept-state.ts'
 import { fileAt, isReceived, partAt, type FileState, type Ledger, type LedgerFile, type LedgerPart } from './ledger.ts'
@@ -19,6 +19,8 @@ export function applyRecord(ledger: Ledger, record: JournalRecord): void {
       break
     case 'session.resumed':
       for (const file of ledger.files) {
+        file.addressesWere =
+          file.error?.code === 'ERR_UPLOAD_ADDRESS_REFUSED' ? 'refused' : (file.addressesWere ?? 'usable')
         if (file.state === 'failed') takeUpAgain(ledger, file)
         if (file.state === 'ready') doubtMissing(file)
       }
@@ -79,7 +81,7 @@ function takeAddresses(ledger: Ledger, addressed: AddressedFile, atMs: number): 
   invariant(addressed.addresses.length === file.parts.length, 'one address for each part')
   file.addresses = addressed.addresses
   file.addressedAtMs = atMs
-  noteEarlier(file, undefined)
+  file.addressesWere = undefined
   file.serverFileId = addressed.serverFileId
   if (file.state === 'planned') file.state = 'ready'
   return file
@@ -113,13 +115,7 @@ function enter(ledger: Ledger, file: LedgerFile, state: FileState): LedgerFile {
   return file
 }
 
-function noteEarlier(file: LedgerFile, code: UploadErrorCode | undefined): void {
-  file.wereAddressesRefused = code === 'ERR_UPLOAD_ADDRESS_REFUSED'
-  file.wasConfirmRefused = code === 'ERR_UPLOAD_CONFIRM_REFUSED'
-}
-
 function takeUpAgain(ledger: Ledger, file: LedgerFile): void {
-  noteEarlier(file, file.error?.code)
   file.error = undefined
   if (file.addresses.length === 0) enter(ledger, file, 'planned')
   else enter(ledger, file, file.mayBeConfirmed ? 'confirming' : stateOfParts(file))
@@ -153,7 +149,6 @@ function forgetReceipt(part: LedgerPart): void {
 
 /** Voids the receipts of these parts. Doubt stays: what has not arrived by now may still do so. */
 function voidParts(file: LedgerFile, partNumbers: readonly number[]): void {
-  noteEarlier(file, undefined)
   file.mayBeConfirmed = false
   for (const partNumber of partNumbers) {
     const part = partAt(file, partNumber)

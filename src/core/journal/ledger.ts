@@ -40,10 +40,11 @@ export interface LedgerFile {
   readonly parts: readonly LedgerPart[]
   receivedCount: number
   error: ErrorSummary | undefined
-  /** In an earlier run the storage refused its addresses. They count as dead until there are new ones, or parts are sent again. */
-  wereAddressesRefused: boolean
-  /** In an earlier run its confirmation was refused, so no receipt is believed. Reset like `wereAddressesRefused`. */
-  wasConfirmRefused: boolean
+  /**
+   * Its addresses came in an earlier run, which found them refused by the storage or did not. What was sent to them may have been
+   * swept away since. Undefined: they came in this run.
+   */
+  addressesWere: 'refused' | 'usable' | undefined
   /** It is confirmed, or its confirmation was asked for and not refused: a lost answer may have been a yes. */
   mayBeConfirmed: boolean
   /** Wall time at which it was confirmed, ms since 1970. */
@@ -109,8 +110,7 @@ function ledgerFile(plan: PlannedFile): LedgerFile {
     parts,
     receivedCount: 0,
     error: undefined,
-    wereAddressesRefused: false,
-    wasConfirmRefused: false,
+    addressesWere: undefined,
     mayBeConfirmed: false,
     confirmedAtMs: undefined,
     sha256: undefined,

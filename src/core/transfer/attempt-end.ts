@@ -167,7 +167,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
       if (isOpen && result.kind === 'received') return received(start, result.receipt)
       withoutReceipt(turn.unit)
       if (!isOpen || result.kind === 'received') return undefined
-      if (result.kind === 'refused') return refused(start, result.verdict, tries, start.isLeftOver)
+      if (result.kind === 'refused') return refused(start, result.verdict, tries, result.isDead === true)
       return result.kind === 'expired' ? expired(start) : failed(start, result, tries)
     },
   }

@@ -23,8 +23,7 @@ export interface AttemptStart {
   readonly addressedAtMs: number
   /** When the attempt began, monotonic ms. */
   readonly beganAtMs: number
-  /** In an earlier run, the storage refused this address and the file failed. */
-  readonly isLeftOver: boolean
+  readonly addressesWere: LedgerFile['addressesWere']
 }
 
 export interface Attempts {

@@ -5,6 +5,7 @@ import { createAddressClock } from '../address/address-clock.ts'
 import type { AttemptStart } from './attempts.ts'
 import type { Attempt, AttemptResult } from '../attempt/attempt.ts'
 import { fileAt, type Ledger, type LedgerFile } from '../journal/ledger.ts'
+import type { HttpStatusError } from '../errors.ts'
 import type { Clock, Protocol } from '../ports.ts'
 
 export interface SessionAddresses {
@@ -47,17 +48,21 @@ export function createSessionAddresses(
       addresses.noteReply(reply.headers)
       return protocol.judge(reply, unit)
     },
-    ended({ address, addressedAtMs, isLeftOver, beganAtMs }, result) {
+    ended({ address, addressedAtMs, addressesWere, beganAtMs }, result) {
       if (result.kind === 'received') addresses.noteDuration(clock.monotonicNow() - beganAtMs)
       if (result.kind !== 'refused') return result
-      let { verdict } = result
-      // Ceph has no word for expiry: it simply denies an address that expired on its way.
-      const isDenied = verdict.error.code === 'ERR_UPLOAD_ADDRESS_REFUSED'
-      if (isDenied && (isLeftOver || addresses.isDead(address, addressedAtMs)))
-        verdict = { kind: 'renew', error: verdict.error }
+      const { error } = result.verdict
       // Out of reach, the address may have been dead from the beginning.
-      if (isInReach()) addresses.noteLateRefusal(verdict.error)
-      return { kind: 'refused', verdict }
+      if (isInReach()) addresses.noteLateRefusal(error)
+      if (error.code !== 'ERR_UPLOAD_ADDRESS_REFUSED') return result
+      const { serviceCode } = error as Partial<HttpStatusError>
+      // Addresses that an earlier run found refused may never be taken, whatever was fixed since. They are tried, and renewed
+      // at the first refusal. What an earlier run sent may have been swept away, and a resume wants it sent again.
+      const isLeftOver = addressesWere === 'refused' || (addressesWere === 'usable' && serviceCode === 'NoSuchUpload')
+      // Ceph has no word for expiry: it simply denies an address that expired on its way.
+      return isLeftOver || addresses.isDead(address, addressedAtMs)
+        ? { kind: 'refused', verdict: { kind: 'renew', error }, isDead: isLeftOver }
+        : result
     },
   }
 }

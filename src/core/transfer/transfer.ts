@@ -119,12 +119,10 @@ export function createTransfer(ports: TransferPorts, job: TransferJob, signal: A
   const attempt = async (turn: Turn, onFree?: () => void): Promise<boolean> => {
     const { unit } = turn
     const file = fileAt(job.ledger, unit.fileIndex)
-    const { addressedAtMs, generation } = file
+    const { addressedAtMs, addressesWere, generation } = file
     const beganAtMs = clock.monotonicNow()
     const address = addressOf(file, unit)
-    // These addresses may never be taken, whatever was fixed since. They are tried, and renewed at the first refusal.
-    const isLeftOver = file.wereAddressesRefused
-    const start = { turn, file, address, addressedAtMs, generation, beganAtMs, isLeftOver }
+    const start = { turn, file, address, addressedAtMs, addressesWere, generation, beganAtMs }
     const result = addresses.ended(start, await attempts.send(start, onFree))
     const ending = attemptEnd.ended(start, result)
     if (ending) await ending

@@ -358,7 +358,7 @@ describe('compactRecords', () => {
         {
           ...{ fileIndex: 0, state: 'failed', sessionId: 7, generation: 0, serverFileId: 's0-0' },
           ...{ addresses: ['https://store.example/0/0', 'https://store.example/0/1'], addressedAtMs: 5 },
-          ...{ isRegistering: false, wereAddressesRefused: false, wasConfirmRefused: false, mayBeConfirmed: false },
+          ...{ isRegistering: false, mayBeConfirmed: false },
           error: { code: 'ERR_UPLOAD_ADDRESS_REFUSED', message: 'no' },
           parts: [
             {
@@ -370,7 +370,7 @@ describe('compactRecords', () => {
         },
         {
           ...{ fileIndex: 1, state: 'planned', generation: 0, addresses: [], addressedAtMs: 0, isRegistering: true },
-          ...{ wereAddressesRefused: false, wasConfirmRefused: false, mayBeConfirmed: false },
+          mayBeConfirmed: false,
           parts: [{ isDoubtful: false }],
         },
       ],

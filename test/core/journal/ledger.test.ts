@@ -95,15 +95,18 @@ describe('a ledger', () => {
     ['received', [created(), ...allReceived()]],
     ['confirming', [created(), ...allReceived(), { type: 'file.confirming', fileIndex: 0 }]],
     ['confirmed', [created(), ...allReceived(), { type: 'file.confirmed', fileIndex: 0 }]],
-  ] as const)('leaves a file that is %s as it is when the session is taken up again', (state, records) => {
-    const ledger = ledgerWith(...records)
-    const before = structuredClone(fileAt(ledger, 0))
+  ] as const)(
+    'leaves a file that is %s as it is when the session is taken up again, but for the age of its addresses',
+    (state, records) => {
+      const ledger = ledgerWith(...records)
+      const before = structuredClone(fileAt(ledger, 0))
 
-    apply(ledger, { type: 'session.resumed' })
+      apply(ledger, { type: 'session.resumed' })
 
-    expect(before.state).toBe(state)
-    expect(fileAt(ledger, 0)).toEqual(before)
-  })
+      expect(before.state).toBe(state)
+      expect(fileAt(ledger, 0)).toEqual({ ...before, addressesWere: 'usable' })
+    },
+  )
 
   it.each([
     ['received', 'ready', []],
@@ -211,26 +214,20 @@ describe('a ledger', () => {
     expect(ledger).toMatchObject({ confirmedCount: 0, failedCount: 0 })
   })
 
-  it.each(['ERR_UPLOAD_ADDRESS_REFUSED', 'ERR_UPLOAD_CONFIRM_REFUSED'] as const)(
-    'remembers that an earlier life ended with %s, until there are new addresses or parts are sent again',
-    (code) => {
-      const renewed: Body = { type: 'files.registered', files: [ADDRESSED] }
-      const voided: Body = { type: 'parts.voided', fileIndex: 0, partNumbers: [1] }
-      const told = (...later: Body[]): boolean[] => {
-        // A life that came to nothing between says nothing of it.
-        const lives: Body[] = [{ type: 'session.resumed' }, { type: 'session.resumed' }]
-        const ledger = ledgerWith(created(), failed(code), ...lives, ...later)
-        const { wereAddressesRefused, wasConfirmRefused } = fileAt(ledger, 0)
-        return [wereAddressesRefused, wasConfirmRefused]
-      }
+  it('knows addresses of an earlier life, and whether it found them refused, until there are new ones', () => {
+    const resumed: Body = { type: 'session.resumed' }
+    const renewed: Body = { type: 'files.registered', files: [ADDRESSED] }
+    const voided: Body = { type: 'parts.voided', fileIndex: 0, partNumbers: [1] }
+    const refused = failed('ERR_UPLOAD_ADDRESS_REFUSED')
+    const were = (...later: Body[]) => fileAt(ledgerWith(created(), ...later), 0).addressesWere
 
-      expect(told()).toEqual([code === 'ERR_UPLOAD_ADDRESS_REFUSED', code === 'ERR_UPLOAD_CONFIRM_REFUSED'])
-      expect([told(renewed), told(voided)]).toEqual([
-        [false, false],
-        [false, false],
-      ])
-    },
-  )
+    expect([were(), were(refused), were(resumed, renewed), were(refused, resumed, renewed)]).toEqual(
+      Array(4).fill(undefined),
+    )
+    expect([were(resumed), were(failed('ERR_UPLOAD_CONFIRM_REFUSED'), resumed, voided)]).toEqual(['usable', 'usable'])
+    // A life that came to nothing between says nothing of it.
+    expect([were(refused, resumed), were(refused, resumed, resumed)]).toEqual(['refused', 'refused'])
+  })
 
   it('refuses a failure of a confirmed file, a part that is not there and an address too few', () => {
     const ledger = ledgerWith(created(), ...allReceived())

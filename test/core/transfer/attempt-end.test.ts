@@ -79,15 +79,19 @@ it.each([
 })
 
 describe('an address that is no longer taken', () => {
-  const refusedAs = (code: 'ERR_UPLOAD_ADDRESS_EXPIRED' | 'ERR_UPLOAD_ADDRESS_REFUSED'): AttemptResult => ({
-    kind: 'refused',
-    verdict: { kind: 'renew', error: new UploadError(code, 'No.') },
+  const refusedAs = (
+    code: 'ERR_UPLOAD_ADDRESS_EXPIRED' | 'ERR_UPLOAD_ADDRESS_REFUSED',
+    isDead?: boolean,
+  ): AttemptResult => ({
+    ...{ kind: 'refused', verdict: { kind: 'renew', error: new UploadError(code, 'No.') } },
+    ...(isDead === undefined ? {} : { isDead }),
   })
   const expired = refusedAs('ERR_UPLOAD_ADDRESS_EXPIRED')
   const died: AttemptResult = { kind: 'expired' }
 
   it.each([
     ['was refused without a word', refusedAs('ERR_UPLOAD_ADDRESS_REFUSED'), { isDead: false, isExpired: false }],
+    ['will never be taken', refusedAs('ERR_UPLOAD_ADDRESS_REFUSED', true), { isDead: true, isExpired: false }],
     ['was refused as expired', expired, { isDead: false, isExpired: true }],
     ['died before it was used', died, { isDead: true, isExpired: true }],
   ])('and %s is renewed as such; its part goes at once, and has used up a try', async (_, result, reason) => {
@@ -220,7 +224,7 @@ function setUp({ usedTries = 0, renew = () => true }: SetUpOptions = {}) {
   file.addresses = [address.url, 'https://store.test/a/2']
   const receipt = { acceptedEnd: 10, isVerified: false }
   const end = (result: AttemptResult = { kind: 'received', receipt }) =>
-    ended({ turn, file, address, generation: 0, addressedAtMs: 0, beganAtMs: 0, isLeftOver: false }, result)
+    ended({ turn, file, address, generation: 0, addressedAtMs: 0, beganAtMs: 0, addressesWere: undefined }, result)
   const nowMs = clock.monotonicNow()
   return {
     ...{ end, file, written: () => written(), events, recorded, reasons, failures, moves: () => moves },

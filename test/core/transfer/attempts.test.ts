@@ -203,7 +203,7 @@ describe('an attempt that was reset because it crawled', () => {
 function firstTry(file: LedgerFile, unit: Unit): AttemptStart {
   const turn = { unit, attempt: 1, usedTries: 0, isFreshConnection: false, isFirstComer: false, epoch: 0 }
   const times = { addressedAtMs: 0, beganAtMs: 0 }
-  return { turn, file, address: addressOf(file, unit), generation: 0, ...times, isLeftOver: false }
+  return { turn, file, address: addressOf(file, unit), generation: 0, ...times, addressesWere: undefined }
 }
 
 /** Attempts at two files of two parts, which end when the test says so; what is looked at and told is noted. */

@@ -13,8 +13,12 @@ const LIFE_MS = 15 * MINUTE_MS
 const UNIT = { fileIndex: 0, partNumber: 1, start: 0, end: 1_000 }
 const RECEIVED: AttemptResult = { kind: 'received', receipt: { acceptedEnd: 1_000, isVerified: false } }
 
-const refused = (kind: 'renew' | 'final', code: UploadErrorCode): AttemptResult & { readonly kind: 'refused' } => {
-  const error = new HttpStatusError(code, 'no', { status: 403 })
+const refused = (
+  kind: 'renew' | 'final',
+  code: UploadErrorCode,
+  serviceCode?: string,
+): AttemptResult & { readonly kind: 'refused' } => {
+  const error = new HttpStatusError(code, 'no', { status: 403, serviceCode })
   return { kind: 'refused', verdict: { kind, error } satisfies Verdict }
 }
 
@@ -29,9 +33,9 @@ function begin(query = '') {
   file.addressedAtMs = clock.wallNow()
   const host = { isInReach: true }
   const addresses = createSessionAddresses(clock, job.ledger, job.protocol, () => host.isInReach)
-  const start = (isLeftOver = false): AttemptStart => ({
+  const start = (addressesWere?: AttemptStart['addressesWere']): AttemptStart => ({
     turn: { unit: UNIT, attempt: 1, usedTries: 0, isFreshConnection: false, isFirstComer: false, epoch: 0 },
-    ...{ file, address: addressOf(file, UNIT), generation: 0, addressedAtMs: file.addressedAtMs, isLeftOver },
+    ...{ file, address: addressOf(file, UNIT), generation: 0, addressedAtMs: file.addressedAtMs, addressesWere },
     beganAtMs: clock.monotonicNow(),
   })
   const isExpired = (): boolean => addresses.isExpired({ unit: UNIT, address: addressOf(file, UNIT) })
@@ -74,6 +78,17 @@ describe('a refusal', () => {
   const DENIED = refused('final', 'ERR_UPLOAD_ADDRESS_REFUSED')
   const TOO_LARGE = refused('final', 'ERR_UPLOAD_HTTP_STATUS')
 
+  it('says that an upload is gone: addresses of an earlier life are renewed, and those that have just come are not', () => {
+    const { addresses, start } = begin()
+    const gone = refused('final', 'ERR_UPLOAD_ADDRESS_REFUSED', 'NoSuchUpload')
+
+    expect([addresses.ended(start('usable'), gone), addresses.ended(start(), gone)]).toMatchObject([
+      { verdict: { kind: 'renew' } },
+      { verdict: { kind: 'final' } },
+    ])
+    expect(addresses.ended(start('usable'), DENIED)).toEqual(DENIED)
+  })
+
   it.each([
     ['that gives no reason of its own', DENIED, LIFE_MS, false, 'renew'],
     ['that gives another reason', TOO_LARGE, LIFE_MS, false, 'final'],
@@ -82,10 +97,10 @@ describe('a refusal', () => {
     ['for another reason of an address that was refused in an earlier life', TOO_LARGE, 0, true, 'final'],
   ])('%s: an address that died on its way is renewed, and no other', async (_, result, afterMs, isLeftOver, kind) => {
     const { clock, addresses, start } = begin()
-    const attempt = start(isLeftOver)
+    const attempt = start(isLeftOver ? 'refused' : undefined)
     await clock.advance(afterMs)
 
-    expect(addresses.ended(attempt, result)).toEqual({
+    expect(addresses.ended(attempt, result)).toMatchObject({
       kind: 'refused',
       verdict: { kind, error: result.verdict.error },
     })

@@ -621,7 +621,7 @@ describe('addresses that are no longer taken', () => {
       const sources = world.sources([131_073])
       const job = world.job({ sources, partSizeBytes: 65_537, renew: () => ((renewals += 1), true) })
       const file = job.ledger.files[0]!
-      file.wereAddressesRefused = true
+      file.addressesWere = 'refused'
       await world.until(world.engine.run(job, signal()))
       return [file.state, file.error?.code, renewals]
     }
