@@ -45,9 +45,22 @@ describe.skipIf(isAbsent)('every answer', () => {
 
 describe.skipIf(isAbsent)('answers to what', () => {
   it('is no operation are 404, in JSON', async () => {
-    const { status, json } = await call('GET', '/nothing_here')
+    for (const path of ['/nothing_here', '//', '/playersX', '/x/players']) {
+      const { status, json } = await call('GET', path)
+      expect([status, json]).toMatchObject([404, { error: { code: 'not_found' } }])
+    }
+  })
 
-    expect([status, json]).toMatchObject([404, { error: { code: 'not_found' } }])
+  it.each([
+    ['PUT', '/upload_videos', 'PATCH, POST'],
+    ['GET', '/upload_videos/7b0a5c1e-0000-4000-8000-000000000000', 'DELETE'],
+    ['DELETE', '/requested_analyses/1?x=/submit', 'GET, HEAD, PATCH'],
+    ['POST', '/requested_analyses/1/submit', 'PATCH'],
+    ['POST', '/openapi.json', 'GET, HEAD'],
+  ])('is no method of a path are 405 and name those that it has: %s %s', async (method, path, allowed) => {
+    const { status, json, headers } = await call(method, path)
+
+    expect([status, json, headers.get('allow')]).toMatchObject([405, { error: { code: 'wrong_method' } }, allowed])
   })
 
   it('is for nobody reads no body: a stranger sends as many of any size as he likes', async () => {
@@ -56,7 +69,7 @@ describe.skipIf(isAbsent)('answers to what', () => {
       sendRaw(nextCopy(), { method: index === 2 ? 'OPTIONS' : 'POST', path, headers: stranger, body: '{"half' }),
     )
 
-    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([404, 404, 204])
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([404, 405, 204])
   })
 
   it('cannot be read are refusals that quote nothing', async () => {

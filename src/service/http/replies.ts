@@ -44,6 +44,7 @@ export const ERROR_CODES = [
   'unknown_segment',
   'upload_lost',
   'wrong_file_kind',
+  'wrong_method',
 ] as const
 export type ErrorCode = (typeof ERROR_CODES)[number]
 

@@ -16,6 +16,7 @@ import { pageRoutes } from '../routes/page-routes.ts'
 import { segmentRoutes } from '../routes/segment-routes.ts'
 import { storedRoutes } from '../routes/stored-routes.ts'
 import { videoRoutes } from '../videos/video-routes.ts'
+import { noteMethods } from './allowed-methods.ts'
 import { holdExpectedBodies, inviteBody } from './expected-bodies.ts'
 import { metricsRoute, type Metrics } from './metrics.ts'
 import { allowOtherOrigins, ORIGIN_HEADERS } from './other-origins.ts'
@@ -60,9 +61,13 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.setErrorHandler((error, request, reply) => answerError(context, error, request, reply))
-  app.setNotFoundHandler((_request, reply) =>
-    reply.code(404).send(errorBody('not_found', 'The service has no such operation.')),
-  )
+  const methodsOf = noteMethods(app)
+  app.setNotFoundHandler(({ url }, reply) => {
+    const methods = methodsOf(url.replace(/[?#].*/s, '')).join(', ')
+    if (methods === '') return reply.code(404).send(errorBody('not_found', 'The service has no such operation.'))
+    const message = `This path has no such operation, only ${methods}.`
+    return reply.code(405).header('allow', methods).send(errorBody('wrong_method', message))
+  })
   app.decorateRequest('caller', null)
   metrics.attach(app)
   echoRequestIds(app)
