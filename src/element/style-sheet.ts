@@ -109,11 +109,11 @@ dialog .actions { display: grid; }
 ` +
   // Names are shown whole: a finger cannot hover to see the rest of a name, and the clips of a day differ at the end of their names.
   // A button that would squeeze a name gets a line of its own. On a phone, so does the button beside a problem. Rows are contained,
-  // or each frame would look into all of them to paint those in sight: with 5,000 rows, three times as long.
+  // or each frame would look into all of them to paint those in sight: with 5,000 rows, three times as long. On paper nobody scrolls.
   `
 .list {
   overflow: auto; border-block-start: 1px solid var(--_line); margin-block-end: -1px;
-  max-block-size: var(--mocap-list-height, min(28rem, 75vh));
+  @media screen { max-block-size: var(--mocap-list-height, min(28rem, 75vh)); }
 }
 .list > div { content-visibility: auto; }
 .file {
