@@ -45,7 +45,7 @@ h2, p, ul, li { margin: 0; padding: 0; font: inherit; list-style: none; }
 }
 .uploader { overflow: hidden; }
 .title { font-weight: 600; line-height: 1.3; }
-.hint, .facts { color: var(--_muted); }
+.hint, .facts, .file-icon { color: var(--_muted); }
 .facts { display: flex; flex-wrap: wrap; margin-inline: -1em; padding-inline-end: 1em; clip-path: inset(0 1em); }
 .file-status { display: contents; }
 .facts :not(.file-status) {
@@ -119,7 +119,6 @@ dialog .actions { display: grid; }
 .file {
   gap: 8px .75rem; contain: content; padding: 9px 20px; min-block-size: 60px; border-block-end: 1px solid var(--_line);
 }
-.file-icon { color: var(--_muted); }
 .words { flex-basis: min(8rem, 100% - 2rem); }
 .file-name { font-weight: 500; }
 .file-bar { position: absolute; inset: auto 0 0; block-size: 3px; border-radius: 0; }
