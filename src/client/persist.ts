@@ -37,6 +37,8 @@ export type Tried<TResult, TFailure extends Failure> = { readonly result: TResul
 
 /** The longest pause unless the host asks for more, ms. */
 const MAX_WAIT_MS = 60_000
+/** The same without a network, ms. Such a try burdens nobody, and the person who is back online waits for it. */
+const MAX_OFFLINE_WAIT_MS = 10_000
 /** No pause is shorter than this, ms, however the random draw falls. */
 const MIN_WAIT_MS = 250
 /** Waits are reported once no answer has come for this long, ms. A person does not notice less. */
@@ -119,9 +121,9 @@ export async function persist<TResult, TFailure extends Failure>(
  * Clients that were refused together should not return together, so up to a tenth is added at random to the pause that
  * the host asks for.
  */
-function pauseAfter({ retryAfterMs = 0 }: Failure, attempt: number, random: Random): number {
+function pauseAfter({ retryAfterMs = 0, isOffline }: Failure, attempt: number, random: Random): number {
   const askedMs = Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) * (1 + random() / 10)
-  const ownMs = backoffMs(attempt, random, MAX_WAIT_MS)
+  const ownMs = backoffMs(attempt, random, isOffline ? MAX_OFFLINE_WAIT_MS : MAX_WAIT_MS)
   return Math.max(ownMs, askedMs, MIN_WAIT_MS)
 }
 

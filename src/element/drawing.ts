@@ -11,7 +11,10 @@ import type { Setting } from './setting.ts'
 import type { SummaryBar } from './summary-bar.ts'
 import type { UploadList } from './upload-list.ts'
 
-/** How often to draw while an upload reports nothing, ms: when the line stands still, the rate shown must fall. */
+/**
+ * How often to draw while an upload reports nothing, ms. When the line stands still, the rate shown must fall, and when the network is
+ * back, nobody may be told any longer that there is none.
+ */
 const LOOK_AGAIN_MS = 1_000
 
 /** How long a finger on the list counts as looking through it, ms. Where there is no mouse, nothing hovers over a list. */
@@ -59,7 +62,7 @@ export function createDrawing(
     clearTimeout(lookAgain)
     const totals = list.totals()
     const phase = list.phase()
-    if (phase === 'uploading') lookAgain = setTimeout(ask, LOOK_AGAIN_MS)
+    if (/g$/.test(phase)) lookAgain = setTimeout(ask, LOOK_AGAIN_MS)
     setAttribute(element, 'aria-label', words.label)
     const hasList = phase !== 'empty'
     zone.draw(words, accept, { hasList, isCompact: hasList || offers.offers.length > 0 })

@@ -45,7 +45,7 @@ h2, p, ul, li { margin: 0; padding: 0; font: inherit; list-style: none; }
 }
 .uploader { overflow: hidden; }
 .title { font-weight: 600; line-height: 1.3; }
-.hint, .facts { color: var(--_muted); }
+.hint, .facts, .file-icon { color: var(--_muted); }
 .facts { display: flex; flex-wrap: wrap; margin-inline: -1em; padding-inline-end: 1em; clip-path: inset(0 1em); }
 .file-status { display: contents; }
 .facts :not(.file-status) {
@@ -109,17 +109,16 @@ dialog .actions { display: grid; }
 ` +
   // Names are shown whole: a finger cannot hover to see the rest of a name, and the clips of a day differ at the end of their names.
   // A button that would squeeze a name gets a line of its own. On a phone, so does the button beside a problem. Rows are contained,
-  // or each frame would look into all of them to paint those in sight: with 5,000 rows, three times as long.
+  // or each frame would look into all of them to paint those in sight: with 5,000 rows, three times as long. On paper nobody scrolls.
   `
 .list {
   overflow: auto; border-block-start: 1px solid var(--_line); margin-block-end: -1px;
-  max-block-size: var(--mocap-list-height, min(28rem, 75vh));
+  @media screen { max-block-size: var(--mocap-list-height, min(28rem, 75vh)); }
 }
 .list > div { content-visibility: auto; }
 .file {
   gap: 8px .75rem; contain: content; padding: 9px 20px; min-block-size: 60px; border-block-end: 1px solid var(--_line);
 }
-.file-icon { color: var(--_muted); }
 .words { flex-basis: min(8rem, 100% - 2rem); }
 .file-name { font-weight: 500; }
 .file-bar { position: absolute; inset: auto 0 0; block-size: 3px; border-radius: 0; }

@@ -302,6 +302,20 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await heading(page).getByText('Your file is uploaded and confirmed').waitFor()
   })
 
+  test('stops saying that there is no network as soon as there is one, though nothing is told', async () => {
+    const page = await openPage()
+    await startTwo(page)
+    const isOnline = (value: boolean) =>
+      page.evaluate((is) => void Object.defineProperty(navigator, 'onLine', { value: is, configurable: true }), value)
+    await isOnline(false)
+    await page.evaluate(() => globalThis.scripted.stop('waiting'))
+    await heading(page).getByText('No connection').waitFor()
+
+    await isOnline(true)
+
+    await heading(page).getByText('Waiting').waitFor({ timeout: 15_000 })
+  })
+
   test('says that it is the other end that takes nothing, and goes on by itself when it does', async () => {
     const page = await openPage()
     await addElement(page)

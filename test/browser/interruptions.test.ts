@@ -182,6 +182,36 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     expect(most).toBe(100)
   })
 
+  test('files without handles cost no transactions beyond the one that opens the database', async () => {
+    const tab = await openTab(await openContext(browser), pages.url)
+    const opened = await tab.evaluate(async ({ baseUrl, apiKey }) => {
+      let opened = 0
+      const transaction = Reflect.get(IDBDatabase.prototype, 'transaction')
+      IDBDatabase.prototype.transaction = function (stores, ...given) {
+        if (stores === 'handles') opened += 1
+        return transaction.call(this, stores, ...given)
+      }
+      const forgotten = new Promise((resolve) => {
+        const remove = Reflect.get(IDBObjectStore.prototype, 'delete')
+        IDBObjectStore.prototype.delete = function (...given) {
+          if (this.name === 'handles') resolve(undefined)
+          return remove.apply(this, given)
+        }
+      })
+      const uplink = rig.createUplink({ baseUrl, credentials: { apiKey } })
+      const files = Array.from({ length: 101 }, (_, index) => ({
+        ...{ source: rig.blobSource(new File(['swing'], `swing-${index}.mp4`)), frameRate: 240 },
+      }))
+      const session = { movementTypeId: 1, playerId: 'p-17', sessionDate: '2026-11-20', sessionTypeId: 2 }
+      uplink.uploadVideos({ files, ...session })
+      await forgotten
+      return opened
+    }, access())
+
+    // The one that opens the database, and the one that forgets what was kept.
+    expect(opened).toBe(2)
+  })
+
   test('a slow line is shown as it goes, and is no failure', async () => {
     const tab = await openTab(await openContext(browser), pages.url)
     await tab.setInputFiles('#files', path)

@@ -80,6 +80,15 @@ describe('the end', () => {
   })
 })
 
+it('asks at least every ten seconds where this machine has no network, which costs nobody anything', async () => {
+  const offline = { ...away, isOffline: true }
+  const { clock, asked } = persisting({ tries: [offline] }, { giveUpAfterMs: 3_600_000 }, 1)
+  await clock.advance(300_000)
+  const lateMs = asked.slice(-3).map((one) => Number(one.split(' ').at(-1)))
+
+  expect([lateMs[1]! - lateMs[0]!, lateMs[2]! - lateMs[1]!]).toEqual([10_000, 10_000])
+})
+
 describe('what is told', () => {
   const asking = (retryAfterMs: number, more: Partial<Failure> = {}): Failure => ({ ...away, retryAfterMs, ...more })
 

@@ -15,6 +15,9 @@ type Permissions = {
   readonly [Method in 'queryPermission' | 'requestPermission']?: (how: { mode: 'read' }) => Promise<PermissionState>
 }
 
+/** A handle, and its key in the store. */
+type Row = [handle: FileSystemFileHandle, key: [sessionKey: string, fileIndex: number]]
+
 /** Two thousand handles at once were one task of 60 ms of processor time. */
 const KEPT_AT_ONCE = 100
 
@@ -23,15 +26,15 @@ export function keptHandles(name = 'mocap-uplink'): KeptHandles {
   const database = pageDatabase(name)
   return {
     async keep(key, handles) {
-      let from = 0
+      // Only of files that have a handle: a thousand without would be ten transactions for nothing.
+      const rows = handles.flatMap((handle, index): Row[] => (handle ? [[handle, [key, index]]] : []))
       do {
-        const some = handles.slice(from, from + KEPT_AT_ONCE)
+        const some = rows.splice(0, KEPT_AT_ONCE)
         await database.use(async (db) => {
           const tx = db.transaction('handles', 'readwrite')
-          await ended(tx, ...some.flatMap((handle, index) => (handle ? tx.store.put(handle, [key, from + index]) : [])))
+          await ended(tx, ...some.map((row) => tx.store.put(...row)))
         })
-        from += KEPT_AT_ONCE
-      } while (from < handles.length)
+      } while (rows[0])
     },
     of: (key) =>
       database.use(async (db) => {

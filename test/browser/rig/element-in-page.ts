@@ -13,6 +13,8 @@ function scriptedUplink(): {
   /** What its progress says of the line. */
   readonly line: { bytesPerSecond: number; remainingMs: number | undefined }
   change(fileIndex: number, to: Partial<UploadFileStatus>): void
+  /** Brings it to a standstill in this state. */
+  stop(state: UploadState): void
 } {
   const files: UploadFileStatus[] = []
   const handlers: Handlers = {}
@@ -62,7 +64,7 @@ function scriptedUplink(): {
       return upload as unknown as Upload
     },
   } as unknown as BrowserUplink
-  return { uplink, files, line, change }
+  return { uplink, files, line, change, stop }
 }
 
 /** Makes an element with such an Uplink, which is `scripted` from then on, the only thing on the page. */

@@ -1,0 +1,89 @@
+// The list of rows in a real Chromium: how tall it grows, what of it is laid out and printed, and where the focus goes when a row goes.
+
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { chromiumPath } from './rig/chromium.ts'
+import { useElementPages } from './rig/element-page.ts'
+
+describe.skipIf(chromiumPath === undefined)('the list of the element in Chromium', () => {
+  const { openPage } = useElementPages({})
+
+  /** Shows an element with so many files, all of their rows made. */
+  const showFiles = (page: Page, count: number): Promise<void> =>
+    page.evaluate(async (rows) => {
+      const { element, list } = elementRig.showScripted()
+      element.addFiles(Array.from({ length: rows }, (_, index) => new File(['x'], `swing-${String(index)}.mp4`)))
+      while (list.querySelectorAll('li').length < rows) await new Promise(requestAnimationFrame)
+    }, count)
+  const heights = (page: Page) =>
+    page.locator('mocap-uploader [part~=list]').evaluate((list) => [list.clientHeight, list.scrollHeight])
+  /** How many rows the browser has laid out, in sight or near it. */
+  const laidOut = (page: Page): Promise<number> =>
+    page
+      .locator('mocap-uploader [part~=file]')
+      .evaluateAll((rows) => rows.filter((row) => row.checkVisibility({ contentVisibilityAuto: true })).length)
+
+  test('lays out only the rows near what is in sight, also after it was scrolled', async () => {
+    const page = await openPage()
+    await showFiles(page, 400)
+
+    await expect.poll(() => laidOut(page)).toBeLessThanOrEqual(100)
+    await page.locator('mocap-uploader [part~=list]').evaluate((list) => (list.scrollTop = list.scrollHeight / 2))
+
+    await expect
+      .poll(() =>
+        page
+          .locator('mocap-uploader [part~=file]')
+          .nth(200)
+          .evaluate((row) => row.checkVisibility({ contentVisibilityAuto: true })),
+      )
+      .toBe(true)
+    expect(await laidOut(page)).toBeLessThanOrEqual(100)
+  })
+
+  test('leaves a quarter of a low window to the rest of the page, and is never taller than 28rem', async () => {
+    const page = await openPage({ viewport: { width: 900, height: 400 } })
+    await showFiles(page, 20)
+    const height = async () => (await page.locator('mocap-uploader [part~=list]').boundingBox())!.height
+    expect(await height()).toBe(300)
+
+    await page.setViewportSize({ width: 900, height: 1200 })
+    expect(await height()).toBe(28 * 16)
+  })
+
+  test('prints all rows, not only those that were in sight', async () => {
+    const page = await openPage()
+    await showFiles(page, 60)
+    const [seen, all] = await heights(page)
+    expect(seen).toBeLessThan(all!)
+
+    await page.emulateMedia({ media: 'print' })
+    const [printed, needed] = await heights(page)
+
+    expect(printed).toBe(needed)
+    expect(printed).toBeGreaterThanOrEqual(60 * 60)
+  })
+
+  test('gives the focus of a row that is removed to the next one, and from the last to the one before', async () => {
+    const page = await openPage()
+    // The rows of one frame are a group, so the second of these groups is one row, which goes with it.
+    await showFiles(page, 21)
+    const rowButton = (index: number) =>
+      page.getByRole('button', { name: `Remove: swing-${String(index)}.mp4`, exact: true })
+    const focused = (): Promise<string | null | undefined> =>
+      page.evaluate(() =>
+        document.querySelector('mocap-uploader')!.shadowRoot!.activeElement?.getAttribute('aria-label'),
+      )
+
+    await rowButton(7).focus()
+    await page.keyboard.press('Enter')
+    expect(await focused()).toBe('Remove: swing-8.mp4')
+
+    await rowButton(19).focus()
+    await page.keyboard.press('Enter')
+    expect(await focused()).toBe('Remove: swing-20.mp4')
+    await page.keyboard.press('Enter')
+    expect(await focused()).toBe('Remove: swing-18.mp4')
+    expect(await page.locator('mocap-uploader [part~=file]').count()).toBe(18)
+  })
+})
