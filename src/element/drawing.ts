@@ -62,7 +62,7 @@ export function createDrawing(
     clearTimeout(lookAgain)
     const totals = list.totals()
     const phase = list.phase()
-    if (/g$/.test(phase)) lookAgain = setTimeout(ask, LOOK_AGAIN_MS)
+    if (phase === 'uploading' || phase === 'waiting') lookAgain = setTimeout(ask, LOOK_AGAIN_MS)
     setAttribute(element, 'aria-label', words.label)
     const hasList = phase !== 'empty'
     zone.draw(words, accept, { hasList, isCompact: hasList || offers.offers.length > 0 })

@@ -46,7 +46,11 @@ export interface Attempt {
  */
 export type AttemptResult =
   | { readonly kind: 'received'; readonly receipt: Receipt }
-  | { readonly kind: 'refused'; readonly verdict: Exclude<Verdict, { kind: 'received' }>; readonly isDead?: boolean }
+  | {
+      readonly kind: 'refused'
+      readonly verdict: Exclude<Verdict, { kind: 'received' }>
+      readonly isDead?: boolean | undefined
+    }
   | { readonly kind: 'missing'; readonly ending: AttemptEnding; readonly error: TransportError }
   | { readonly kind: 'source' | 'ours'; readonly ending: AttemptEnding; readonly error: UploadError }
   | { readonly kind: 'aborted' | 'crawled'; readonly ending: AttemptEnding }

@@ -58,7 +58,7 @@ export function createSessionAddresses(
       const { serviceCode } = error as Partial<HttpStatusError>
       // Addresses that an earlier run found refused may never be taken, whatever was fixed since. They are tried, and renewed
       // at the first refusal. What an earlier run sent may have been swept away, and a resume wants it sent again.
-      const isLeftOver = addressesWere === 'refused' || (addressesWere === 'usable' && serviceCode === 'NoSuchUpload')
+      const isLeftOver = addressesWere === 'refused' || (addressesWere && serviceCode === 'NoSuchUpload')
       // Ceph has no word for expiry: it simply denies an address that expired on its way.
       return isLeftOver || addresses.isDead(address, addressedAtMs)
         ? { kind: 'refused', verdict: { kind: 'renew', error }, isDead: isLeftOver }
