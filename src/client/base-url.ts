@@ -42,14 +42,6 @@ export function parseBaseUrl(text: string, isHttpAllowed: boolean): BaseUrl {
   }
 }
 
-/** An id as one segment of a path. `.` and `..` are refused, because no encoding makes them an ordinary segment. */
-export function pathSegment(id: string | number): string {
-  const text = String(id)
-  if (text === '' || text === '.' || text === '..' || /\p{Surrogate}/u.test(text))
-    return invalid('An id is empty, dots only or not well-formed.')
-  return encodeURIComponent(text)
-}
-
 function checkPath(path: string): void {
   if (typeof path !== 'string' || !/^\/(?!\/)/.test(path))
     invalid('The path must begin with one slash, such as /movement_types.')

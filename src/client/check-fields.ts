@@ -9,13 +9,16 @@ export type Check = (value: unknown, label: string) => unknown
 
 /**
  * Checks every field that the type of the input has, in the order of `checks`. Returns the fields that have a value,
- * and nothing else of the input.
+ * and nothing else of the input. `label` names an input that is a part of another.
  */
 export function checkFields<TInput extends object>(
   input: TInput,
   checks: { readonly [TName in keyof TInput]-?: Check },
-  place = '',
+  label?: string,
 ): WireObject {
+  // Hosts written in plain JavaScript may have given none.
+  checkRequired(input, label ?? 'input')
+  const place = label === undefined ? '' : `${label}.`
   const checked = Object.entries<Check>(checks).map(
     ([name, check]) => [name, check(input[name as keyof TInput], place + name)] as const,
   )

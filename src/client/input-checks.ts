@@ -22,7 +22,6 @@ import {
   checkId,
   checkInteger,
   checkIs,
-  checkRequired,
   checkSegmentId,
   checkText,
 } from './checks.ts'
@@ -60,7 +59,7 @@ export function checkVideoUpload(input: VideoUploadInput): WireObject {
 
 const checkVideoFile: Check = (file, label) =>
   checkFields(
-    checkRequired(file, label) as VideoFileInput,
+    file as VideoFileInput,
     {
       name: checkFileName,
       sizeBytes: checkInteger,
@@ -68,12 +67,12 @@ const checkVideoFile: Check = (file, label) =>
       fileId: optional(checkInteger),
       frameRate: optional(checkFrameRate),
     },
-    `${label}.`,
+    label,
   )
 
 export function checkConfirm(input: ConfirmFileInput): WireObject {
   // A file that was given up has no receipts.
-  const least = input.isSuccessful === false ? 0 : 1
+  const least = (input as ConfirmFileInput | undefined)?.isSuccessful === false ? 0 : 1
   return checkFields(input, {
     uploadSessionId: checkId,
     sessionFileId: checkId,
@@ -82,10 +81,8 @@ export function checkConfirm(input: ConfirmFileInput): WireObject {
   })
 }
 
-const checkPart: Check = (part, label) => {
-  const known = checkRequired(part, label) as ConfirmFileInput['parts'][number]
-  return checkFields(known, { partNumber: checkOrdinal, etag: checkText }, `${label}.`)
-}
+const checkPart: Check = (part, label) =>
+  checkFields(part as ConfirmFileInput['parts'][number], { partNumber: checkOrdinal, etag: checkText }, label)
 
 export function checkSegment(input: SegmentInput): WireObject {
   return checkFields(input, {

@@ -4,7 +4,7 @@
 import { invalid } from '../core/errors.ts'
 import type { BaseUrl } from './base-url.ts'
 import type { Caller } from './caller.ts'
-import { checkId } from './checks.ts'
+import { checkId, checkRequired } from './checks.ts'
 import type { ServiceId, WireObject } from './contract.ts'
 import { analysisFromWire, analysisListFromWire, segmentFromWire } from './contract/analyses.ts'
 import { addressesByName, mocapSessionFromWire } from './contract/captures.ts'
@@ -41,9 +41,10 @@ export function createOperations(baseUrl: BaseUrl, caller: Caller): ServiceClien
   }
   const update = async (
     name: OperationName,
-    { id, data }: { readonly id: ServiceId; readonly data: WireObject },
+    input: { readonly id: ServiceId; readonly data: WireObject },
     options: CallOptions | undefined,
   ): Promise<WireObject> => {
+    const { id, data } = checkRequired(input, 'input')
     if (!isWireObject(data)) invalid('data is no object: give the fields to change.', { field: 'data' })
     const sent = { id: checkId(id, 'id'), data, isBodyNeeded: false }
     return (await perform(name, sent, options)).fields

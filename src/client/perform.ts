@@ -3,7 +3,7 @@
 
 import { UploadError } from '../core/errors.ts'
 import { given } from '../core/given.ts'
-import { pathSegment, type BaseUrl, type Query } from './base-url.ts'
+import type { BaseUrl, Query } from './base-url.ts'
 import type { CallResult, Caller } from './caller.ts'
 import { isWireObject, ownField, readId, toWire, type ServiceId, type WireObject } from './contract/fields.ts'
 import { routes, type OperationName, type Route } from './contract/routes.ts'
@@ -37,7 +37,7 @@ export function createPerform(baseUrl: BaseUrl, caller: Caller): Perform {
   return async (name, { id, input, data, query, isBodyNeeded = true }, options = {}) => {
     const { method, path, kind, words, names }: Route = routes[name]
     const body = input ? toWire(input, names) : data
-    const place = id === undefined ? path : path.replace(/\{[^}]*\}/, () => pathSegment(id))
+    const place = id === undefined ? path : path.replace(/\{[^}]*\}/, () => encodeURIComponent(id))
     const url = baseUrl.resolve(place, query)
     const call = { operation: name, words, kind, method, url, ...given({ body: body && bytesOf(body) }) }
     const result = await caller(call, options)

@@ -250,6 +250,17 @@ describe('before any call', () => {
       'status',
       (client) => client.requestedAnalyses.create(changed({ name: 'A', primaryAnalysisSegmentId: 1, status: 'done' })),
     ],
+    // Programs in plain JavaScript may give nothing, and ids of dots or half a surrogate pair cannot stand in a path.
+    ['input', (client) => client.mocapSessions.create(undefined as never)],
+    ['input', (client) => client.mocapSessionFiles.register(null as never)],
+    ['input', (client) => client.videoUploads.create(undefined as never)],
+    ['input', (client) => client.videoUploads.confirm(undefined as never)],
+    ['input', (client) => client.playerGroupSegments.update(undefined as never)],
+    ['input', (client) => client.requestedAnalyses.update(null as never)],
+    ['files[0]', (client) => client.videoUploads.create({ ...video, files: changed([null]) })],
+    ['id', (client) => client.requestedAnalyses.get('..')],
+    ['id', (client) => client.requestedAnalyses.submit('.')],
+    ['uploadSessionId', (client) => client.videoUploads.cancel('a\uD800')],
   ])('%s is checked', async (field, call) => {
     const subject = clientUnderTest()
 

@@ -6,7 +6,6 @@ import { readFile, stat } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { text as wholeText } from 'node:stream/consumers'
 import { fileProblem } from '../../adapters/node/file-problem.ts'
-import { pathSegment } from '../../client/base-url.ts'
 import { checkId, show } from '../../client/checks.ts'
 import { isWireObject, type ServiceId, type WireObject } from '../../client/contract/fields.ts'
 import { invalid, isUploadError, UploadError } from '../../core/errors.ts'
@@ -36,7 +35,6 @@ export function asOption<TValue>(label: string, name: string, check: () => TValu
 /** An id of the service, given as an argument. `source` says where such ids come from. The id is not shown: it may be a secret. */
 export function parseId(text: string, label: string, source: string): ServiceId {
   try {
-    pathSegment(text)
     return checkId(text, label)
   } catch (error) {
     if (!isUploadError(error)) throw error

@@ -27,10 +27,10 @@ export function isFileName(text: string): boolean {
 /**
  * True for a text that can pass for an id: 1 to 1,024 characters without control characters, and not an address. Ids
  * are shown in lists, reports and receipts, where neither an address sent in place of an id nor a text without end may
- * appear.
+ * appear. They also stand in paths, where dots alone and half of a surrogate pair cannot.
  */
 export function isIdText(text: string): boolean {
-  return /^\P{Cc}{1,1024}$/u.test(text) && !/:\/\/|[?&][^=]*=/.test(text)
+  return /^(?!\.{1,2}$)[^\p{Cc}\p{Surrogate}]{1,1024}$/u.test(text) && !/:\/\/|[?&][^=]*=/.test(text)
 }
 
 /**

@@ -1,0 +1,70 @@
+// The edges of what the client takes and reads, each of which a small mistake in one condition would move.
+
+import { describe, expect, it } from 'vitest'
+import { checkFileName, checkId } from '../../src/client/checks.ts'
+import { addressesByName, mocapSessionFromWire } from '../../src/client/contract/captures.ts'
+import { aMocapSession, answerNext, clientUnderTest, rejection } from './client-under-test.ts'
+
+describe('before any call', () => {
+  it('a file name of one dot is refused, and one that begins with it is not', () => {
+    expect(() => checkFileName('.', 'name')).toThrow('name is ".": give the file\'s name without a path')
+    expect(checkFileName('.action', 'name')).toBe('.action')
+  })
+
+  it('an id has at most 1,024 characters, and may begin with dots', () => {
+    expect(checkId('x'.repeat(1_024), 'id')).toHaveLength(1_024)
+    expect(checkId('...', 'id')).toBe('...')
+    expect(() => checkId('..', 'id')).toThrow('id is no id of the service: give it as issued.')
+  })
+
+  it('a segment may name no movement', async () => {
+    const subject = clientUnderTest()
+    const made = subject.client.playerGroupSegments.create({ movementTypeId: 1, domHand: 'RHA', orgMovementIds: [] })
+    await answerNext(subject, { status: 200, body: { analysis_segment_id: 7 } })
+
+    expect(await made).toStrictEqual({ analysisSegmentId: 7 })
+  })
+})
+
+describe('a capture session', () => {
+  it('keeps its two ids apart when they differ', () => {
+    expect(mocapSessionFromWire({ id: 1, session_id: 2 })).toStrictEqual({ id: 1, sessionId: 2 })
+  })
+
+  it('is not renamed by an unknown field that has the name of ours', () => {
+    const fields = { id: 1, orgId: 'theirs', org_id: 'ours', created_at: 'then', createdAt: 'never' }
+    expect(mocapSessionFromWire(fields)).toMatchObject({ orgId: 'ours', createdAt: 'then' })
+  })
+})
+
+it.each(['https://:secret@store.example/k', 'https://store.example/\tk', 'https://store.example/k\n'])(
+  'an address with a password, or with what a parser drops, is none: %j',
+  (address) => {
+    expect(addressesByName({ a: address }, ['a'])).toStrictEqual({ mismatch: { missing: ['a'], shared: [] } })
+  },
+)
+
+it.each([
+  ['key-1234', 'key-1234'],
+  ['a+b/c=0123', 'a%2Bb%2Fc%3D0123'],
+])('an answer that holds the credential %s as %s is not used', async (apiKey, held) => {
+  const subject = clientUnderTest({ credentials: { apiKey } })
+  const failure = rejection(subject.client.mocapSessions.create(aMocapSession))
+  await answerNext(subject, { status: 200, body: { id: 's-1', note: `for ${held}` } })
+
+  const error = await failure
+  expect(error).toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REPLY' })
+  expect(String(error)).toContain('The service repeats the credential in its answer')
+})
+
+it('a submission whose answer was lost is made again, because submitting twice is the same', async () => {
+  const subject = clientUnderTest()
+  const submitted = subject.client.requestedAnalyses.submit(7)
+  await answerNext(subject, { status: 500 })
+  await subject.clock.advance(0)
+  await subject.clock.advance(2_000)
+  await answerNext(subject, { status: 200, body: { id: 7, status: 'requested' } })
+
+  expect(await submitted).toStrictEqual({ id: 7, status: 'requested' })
+  expect(subject.transport.sent).toHaveLength(2)
+})
