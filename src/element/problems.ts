@@ -4,9 +4,9 @@ import type { ErrorSummary, UploadErrorCode } from '../core/errors.ts'
 
 /**
  * The problems that a person can tell apart. `choose`: the file has to be chosen again. `setup`: only those who run the page or
- * the service can mend it, and the error's message is shown for them; every unlisted code means this. `elsewhere`: another tab has
- * the session, or the browser cannot keep it, and the error's message says which. After all problems but the first two, one click
- * tries again.
+ * the service can mend it, and the error's message is shown for them; every unlisted code means this, unless a host has failed.
+ * `elsewhere`: another tab has the session, or the browser cannot keep it, and the error's message says which. After all problems
+ * but the first two, one click tries again.
  */
 export type Problem = 'network' | 'again' | 'choose' | 'signIn' | 'elsewhere' | 'setup'
 
@@ -16,7 +16,6 @@ const PROBLEMS: Readonly<Partial<Record<UploadErrorCode, Problem>>> = {
   ERR_UPLOAD_NETWORK: 'network',
   ERR_UPLOAD_TIMEOUT: 'network',
   ERR_UPLOAD_HOST_UNREACHABLE: 'network',
-  ERR_UPLOAD_HTTP_STATUS: 'again',
   ERR_UPLOAD_DIGEST_MISMATCH: 'again',
   ERR_UPLOAD_RETRIES_EXHAUSTED: 'again',
   ERR_UPLOAD_FAILED: 'again',
@@ -25,6 +24,7 @@ const PROBLEMS: Readonly<Partial<Record<UploadErrorCode, Problem>>> = {
   ERR_UPLOAD_JOURNAL: 'elsewhere',
 }
 
-export function problemOf({ code }: ErrorSummary): Problem {
-  return PROBLEMS[code] ?? 'setup'
+export function problemOf({ code, status = 0 }: ErrorSummary): Problem {
+  // A refusal of 4xx will be the same in a few minutes.
+  return PROBLEMS[code] ?? (status < 500 ? 'setup' : 'again')
 }

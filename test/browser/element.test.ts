@@ -503,7 +503,10 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     const page = await openPage()
     await startTwo(page)
     await page.evaluate(() => {
-      globalThis.scripted.change(0, { state: 'failed', error: { code: 'ERR_UPLOAD_HTTP_STATUS', message: 'no' } })
+      globalThis.scripted.change(0, {
+        state: 'failed',
+        error: { code: 'ERR_UPLOAD_HTTP_STATUS', message: 'no', status: 503 },
+      })
     })
     const row = page.getByRole('listitem').filter({ hasText: 'swing-01.mp4' })
     await row.getByText('Not finished').waitFor()

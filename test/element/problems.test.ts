@@ -12,3 +12,13 @@ it.each([
 ] as const)('%s is for whoever can mend it: %s', (code, problem) => {
   expect(problemOf({ code, message: '' })).toBe(problem)
 })
+
+it.each([
+  [404, 'setup'],
+  [413, 'setup'],
+  [500, 'again'],
+  [503, 'again'],
+  [507, 'again'],
+] as const)('a part that is answered %i: %s', (status, problem) => {
+  expect(problemOf({ code: 'ERR_UPLOAD_HTTP_STATUS', message: '', status })).toBe(problem)
+})
