@@ -111,7 +111,10 @@ describe('what it hears', () => {
   function hear(
     controller: Concurrency,
     seconds: number,
-    line: (ms: number, limit: number) => {
+    line: (
+      ms: number,
+      limit: number,
+    ) => {
       readonly rate: number
       readonly roundTripMs: number
       readonly partsDone?: number
