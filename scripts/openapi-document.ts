@@ -59,6 +59,7 @@ function describe(
   const paging = name === 'requestedAnalyses.list' ? pagingUpTo(10_000) : []
   const parameters = [...ids, ...paging]
   const ofBody = method === 'GET' ? [] : ['409', '413', '422']
+  const ofRecord = ids.length > 0 || OF_A_SESSION.has(name) ? ['404'] : []
   return {
     operationId: name,
     tags: [group],
@@ -68,7 +69,12 @@ function describe(
     responses: {
       200: { description: 'Done.', ...bodyOf(reply, 'Reply') },
       // The interface shows 401 for the video flow and 403 for the others.
-      ...refusals(group === 'videoUploads' ? '401' : '403', ...ofBody, ...(paging.length === 0 ? [] : ['422'])),
+      ...refusals(
+        group === 'videoUploads' ? '401' : '403',
+        ...ofRecord,
+        ...ofBody,
+        ...(paging.length === 0 ? [] : ['422']),
+      ),
     },
   }
 }
@@ -122,6 +128,8 @@ const ERROR = {
 /**
  * Operations that answer a malformed request with 200 by default: the interface shows only that such a reply lacks what was asked for.
  */
+/** Operations that name a session in their body. */
+const OF_A_SESSION: ReadonlySet<string> = new Set(['videoUploads.confirm', 'mocapSessionFiles.register'])
 const ANSWER_MALFORMED = new Set(['playerGroupSegments.create', 'videoUploads.create'])
 const MALFORMED = {
   type: 'object',
@@ -154,7 +162,7 @@ function refusals(...statuses: readonly string[]): Json {
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
   const waiting = { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer', minimum: 1 } } }
   return Object.fromEntries(
-    [...statuses, '404', '429', '500', '503'].map((status) => [
+    [...statuses, '429', '500', '503'].map((status) => [
       status,
       {
         description: MEANINGS[status] ?? '',

@@ -151,6 +151,24 @@ describe('the OpenAPI document', () => {
     }
   })
 
+  it('says of each operation that names a record, and of no other, that there may be no such record', () => {
+    const may = Object.entries(committed.paths).flatMap(([path, methods]) =>
+      Object.entries(methods as Record<string, { responses: object }>)
+        .filter(([, { responses }]) => '404' in responses)
+        .map(([method]) => `${method} ${path}`),
+    )
+
+    expect(may.toSorted()).toEqual([
+      'delete /upload_videos/{upload_session_id}',
+      'get /requested_analyses/{requested_analysis_id}',
+      'patch /player_group_segments/{player_group_segment_id}',
+      'patch /requested_analyses/{requested_analysis_id}',
+      'patch /requested_analyses/{requested_analysis_id}/submit',
+      'patch /upload_videos',
+      'post /mocap_session_file',
+    ])
+  })
+
   it('is served to anybody as it is committed, and shown on a page that runs nothing', async () => {
     const served = await service.call('GET', '/openapi.json', undefined, {})
     const page = await service.call('GET', '/docs', undefined, {})
