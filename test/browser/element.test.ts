@@ -252,7 +252,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
       page.waitForFunction((of) => document.querySelector('mocap-uploader')!.totals.confirmedBytes === of, 5 * MIB)
     await page.route(isLatePart, async (route) => {
       await isFirstConfirmed()
-      await route.fulfill({ status: 400, headers: { 'access-control-allow-origin': '*' }, body: 'no' })
+      await route.fulfill({ status: 501, headers: { 'access-control-allow-origin': '*' }, body: 'no' })
     })
     await pick(page, 'swing-02.mp4')
     await button(page, 'Upload 1 file').click()
@@ -381,7 +381,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     const page = await openPage()
     await addElement(page)
     await page.route(isLatePart, (route) =>
-      route.fulfill({ status: 400, headers: { 'access-control-allow-origin': '*' }, body: 'no' }),
+      route.fulfill({ status: 501, headers: { 'access-control-allow-origin': '*' }, body: 'no' }),
     )
     await pick(page, 'swing-01.mp4', 'swing-02.mp4')
     await button(page, 'Upload 2 files').click()
@@ -459,7 +459,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await addElement(page)
     const isPart = (url: URL): boolean => url.searchParams.has('partNumber')
     await page.route(isPart, (route) =>
-      route.fulfill({ status: 400, headers: { 'access-control-allow-origin': '*' }, body: 'no' }),
+      route.fulfill({ status: 501, headers: { 'access-control-allow-origin': '*' }, body: 'no' }),
     )
     await pick(page, 'swing-01.mp4', 'swing-02.mp4')
     await button(page, 'Upload 2 files').click()
