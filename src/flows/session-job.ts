@@ -105,7 +105,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
   const confirm = async (file: LedgerFile, signal: AbortSignal): Promise<readonly number[] | undefined> => {
     const { fileIndex } = file.plan
     // A yes of an earlier run may have been lost: then the file is there, and must not be sent twice.
-    const isSweepable = file.addressesWere && !file.mayBeConfirmed
+    const isSweepable = file.addressesWere !== undefined && !file.mayBeConfirmed
     const sha256 = await options.digestWhole?.(file, signal)
     if (protocol.confirm) {
       await record.write({ type: 'file.confirming', fileIndex })
@@ -184,7 +184,7 @@ function receiptsOf(file: LedgerFile) {
 }
 
 /** `areAll`: the storage need not hold any more what it acknowledged in an earlier run. */
-function doubtfulParts({ parts }: LedgerFile, areAll: unknown): number[] {
+function doubtfulParts({ parts }: LedgerFile, areAll: boolean): number[] {
   return parts.filter((part) => areAll || part.isDoubtful).map((part) => part.partNumber)
 }
 

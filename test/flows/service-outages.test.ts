@@ -117,7 +117,7 @@ describe('a line that is down for ten minutes', () => {
     expect(error).toMatchObject({
       code: 'ERR_UPLOAD_HOST_UNREACHABLE',
       message: expect.stringMatching(
-        /^Could not reach service\.example:443 for 600 s \(its name was not found\)\. Gave up after \d{2,3} attempts to create the video session\. Check the base URL and the network\.$/,
+        /^Could not reach service\.example:443 for 600 s \(its name was not found\)\. Gave up after \d{3} attempts to create the video session\. Check the base URL and the network\.$/,
       ) as string,
       report: { status: 'failed', hasPossibleOrphan: false },
     })

@@ -51,18 +51,18 @@ export function createSessionAddresses(
     ended({ address, addressedAtMs, addressesWere, beganAtMs }, result) {
       if (result.kind === 'received') addresses.noteDuration(clock.monotonicNow() - beganAtMs)
       if (result.kind !== 'refused') return result
-      const { error } = result.verdict
-      // Out of reach, the address may have been dead from the beginning.
-      if (isInReach()) addresses.noteLateRefusal(error)
-      if (error.code !== 'ERR_UPLOAD_ADDRESS_REFUSED') return result
+      let { verdict } = result
+      const { error } = verdict
       const { serviceCode } = error as Partial<HttpStatusError>
       // Addresses that an earlier run found refused may never be taken, whatever was fixed since. They are tried, and renewed
       // at the first refusal. What an earlier run sent may have been swept away, and a resume wants it sent again.
       const isLeftOver = addressesWere === 'refused' || (addressesWere && serviceCode === 'NoSuchUpload')
       // Ceph has no word for expiry: it simply denies an address that expired on its way.
-      return isLeftOver || addresses.isDead(address, addressedAtMs)
-        ? { kind: 'refused', verdict: { kind: 'renew', error }, isDead: isLeftOver }
-        : result
+      const isDenied = error.code === 'ERR_UPLOAD_ADDRESS_REFUSED'
+      if (isDenied && (isLeftOver || addresses.isDead(address, addressedAtMs))) verdict = { kind: 'renew', error }
+      // Out of reach, the address may have been dead from the beginning.
+      if (isInReach()) addresses.noteLateRefusal(error)
+      return { kind: 'refused', verdict, isDead: isLeftOver }
     },
   }
 }

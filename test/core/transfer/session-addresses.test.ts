@@ -83,10 +83,10 @@ describe('a refusal', () => {
     const gone = refused('final', 'ERR_UPLOAD_ADDRESS_REFUSED', 'NoSuchUpload')
 
     expect([addresses.ended(start('usable'), gone), addresses.ended(start(), gone)]).toMatchObject([
-      { verdict: { kind: 'renew' } },
-      { verdict: { kind: 'final' } },
+      { verdict: { kind: 'renew' }, isDead: true },
+      { verdict: { kind: 'final' }, isDead: undefined },
     ])
-    expect(addresses.ended(start('usable'), DENIED)).toEqual(DENIED)
+    expect(addresses.ended(start('usable'), DENIED)).toEqual({ ...DENIED, isDead: false })
   })
 
   it.each([
@@ -100,9 +100,10 @@ describe('a refusal', () => {
     const attempt = start(isLeftOver ? 'refused' : undefined)
     await clock.advance(afterMs)
 
-    expect(addresses.ended(attempt, result)).toMatchObject({
+    expect(addresses.ended(attempt, result)).toEqual({
       kind: 'refused',
       verdict: { kind, error: result.verdict.error },
+      isDead: isLeftOver || undefined,
     })
   })
 })
