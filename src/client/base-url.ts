@@ -2,6 +2,7 @@
 
 import { hostOf, isLoopback, parseUrl } from '../core/address/address.ts'
 import { UploadError, invalid } from '../core/errors.ts'
+import { checkObject } from './checks.ts'
 
 /** The value of a query field. Undefined is left out; an array repeats the name. */
 export type QueryValue = string | number | boolean | undefined | readonly (string | number | boolean)[]
@@ -34,9 +35,10 @@ export function parseBaseUrl(text: string, isHttpAllowed: boolean): BaseUrl {
   const base = url.origin + withoutTrailingSlashes(url.pathname)
   return {
     host: hostOf(text),
-    resolve(path, query) {
+    resolve(path, query = {}) {
       checkPath(path)
-      const search = queryText(query ?? {})
+      checkObject(query, 'query')
+      const search = queryText(query)
       return base + path + (search === '' ? '' : `?${search}`)
     },
   }
@@ -61,8 +63,7 @@ function withoutTrailingSlashes(path: string): string {
 function queryText(query: Query): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
-    const values = value === undefined ? [] : typeof value === 'object' ? value : [value]
-    for (const one of values) search.append(name, String(one))
+    for (const one of [value ?? []].flat()) search.append(name, String(one))
   }
   return search.toString()
 }

@@ -1,6 +1,6 @@
 // The errors of a call without success, in words that say what was asked for.
 
-import { HttpStatusError, UploadError } from '../core/errors.ts'
+import { HttpStatusError, UploadError, withDetails } from '../core/errors.ts'
 import type { UploadErrorCode, TransportError } from '../core/errors.ts'
 import type { Explain, TransportReply } from '../core/ports.ts'
 import { serviceCodeOf, serviceWords } from './reply.ts'
@@ -71,6 +71,8 @@ export function unreachable(
     readonly hasHostAnswered: boolean
   },
 ): UploadError {
+  // Whoever gives the credential is out of reach, and not this host.
+  if (error.details['credential'] !== undefined) return withDetails(error, detailsOf(asked))
   const { host, awayMs, reason, hasHostAnswered } = options
   const time = awayMs === undefined ? '' : ` for ${Math.round(awayMs / 1000)} s`
   const { status } = error as Partial<HttpStatusError>
@@ -96,7 +98,8 @@ export function detailsOf({ operation, attempts, isDoubtful }: Asked): UploadErr
 
 /** Why no answer came, in a few words: the platform's own if it knows, else what every transport can tell. */
 export function reasonOf(error: TransportError, explain?: Explain): string {
-  const reason = explain?.(error).reason
+  const { credential } = error.details as { readonly credential?: string }
+  const reason = credential === undefined ? explain?.(error).reason : `no ${credential}`
   if (reason !== undefined) return reason
   if (error.code === 'ERR_UPLOAD_TIMEOUT') return 'no answer in time'
   return error.phase === 'connect' ? 'no connection' : 'connection lost'

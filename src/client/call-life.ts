@@ -26,8 +26,10 @@ export interface CallContext extends CallerOptions {
 /** A call and what has happened to it so far. */
 export interface CallLife extends ServiceCall {
   readonly signal: AbortSignal
+  /** That of the last try; a blank one before the first. */
   credential: CredentialHeader
-  isCredentialRenewed: boolean
+  /** The credential that the service refused, in place of which a newer one is asked for. */
+  refused?: CredentialHeader
   /** Set after a try without an answer: its connection may be to blame, so the next try gets a new one. */
   isFreshConnection: boolean
   attempts: number

@@ -1,13 +1,12 @@
-// Makes the calls of the service. A call gets a credential and is then tried until something ends it. Between tries the
+// Makes the calls of the service. A call is tried, each time with a credential, until something ends it. Between tries the
 // service may be asked whether it is there. Nothing is repeated that could be done twice at a cost.
 
-import { isUploadError, withDetails, type TransportError } from '../core/errors.ts'
+import { isTransportError, withDetails, type TransportError } from '../core/errors.ts'
 import type { OnWaiting, TransportReply } from '../core/ports.ts'
 import { unlessAborted } from '../core/unless-aborted.ts'
 import { attemptCall, type ServiceCall } from './attempt.ts'
 import { exhausted, unreachable } from './call-errors.ts'
 import type { CallContext, CallerOptions, CallLife } from './call-life.ts'
-import type { CredentialHeader } from './credentials.ts'
 import { follow } from './deadline.ts'
 import { createHostMemory } from './host-memory.ts'
 import type { CallOptions } from './operations.ts'
@@ -31,29 +30,20 @@ export function createCaller(options: CallerOptions): Caller {
   const context: CallContext = { ...options, memory: createHostMemory() }
   return (call, { signal, onWaiting }) => {
     const { controller, leave } = follow([options.signal, signal])
-    return begin(context, call, controller.signal, onWaiting).finally(leave)
+    const life: CallLife = {
+      signal: controller.signal,
+      credential: { name: '', value: '', secret: '' },
+      isFreshConnection: false,
+      attempts: 0,
+      isDoubtful: false,
+      missingTries: 0,
+      ...call,
+    }
+    return live(context, life, onWaiting).finally(() => {
+      context.memory.leave(life)
+      leave()
+    })
   }
-}
-
-/** Gets the call its credential, then runs it. */
-async function begin(
-  context: CallContext,
-  call: ServiceCall,
-  signal: AbortSignal,
-  onWaiting: OnWaiting | undefined,
-): Promise<CallResult> {
-  signal.throwIfAborted()
-  const life: CallLife = {
-    signal,
-    credential: await obtained(context.credentials.current(), { signal, isDoubtful: false }),
-    isCredentialRenewed: false,
-    isFreshConnection: false,
-    attempts: 0,
-    isDoubtful: false,
-    missingTries: 0,
-    ...call,
-  }
-  return live(context, life, onWaiting).finally(() => context.memory.leave(life))
 }
 
 /** Tries until something ends the call. */
@@ -75,15 +65,23 @@ async function live(context: CallContext, life: CallLife, onWaiting: OnWaiting |
 /** Makes the call once. If its credential is refused and there may be a newer one, makes it once more with that. */
 async function tryOnce(context: CallContext, life: CallLife): Promise<Tried<CallResult, CallFailure>> {
   const { credentials } = context
-  const { credential } = life
+  const { refused, signal } = life
+  signal.throwIfAborted()
+  try {
+    life.credential = await unlessAborted(credentials.current(refused), signal)
+  } catch (error) {
+    signal.throwIfAborted()
+    if (isTransportError(error)) return { failure: whatFollows(context, life, life, error) }
+    // A failure still says whether an earlier try may have been acted on.
+    throw withDetails(error, { isDoubtful: life.isDoubtful })
+  }
   life.attempts += 1
   const outcome = await send(context, life, life)
   const answerClass = 'status' in outcome && classOfStatus(outcome.status)
   if (answerClass === 'success')
-    return { result: { reply: outcome as TransportReply, isDoubtful: life.isDoubtful, secret: credential.secret } }
-  if (answerClass === 'credentials' && credentials.canRefresh && !life.isCredentialRenewed) {
-    life.isCredentialRenewed = true
-    life.credential = await obtained(credentials.refresh(credential), life)
+    return { result: { reply: outcome as TransportReply, isDoubtful: life.isDoubtful, secret: life.credential.secret } }
+  if (answerClass === 'credentials' && credentials.canRefresh && !refused) {
+    life.refused = life.credential
     return tryOnce(context, life)
   }
   return { failure: whatFollows(context, life, life, outcome) }
@@ -102,16 +100,4 @@ async function send(context: CallContext, sent: ServiceCall, life: CallLife): Pr
   life.isFreshConnection = !('status' in outcome)
   context.memory.hear(outcome)
   return outcome
-}
-
-/** Waits for the credential. A failure still says whether an earlier try may have been acted on. */
-async function obtained(
-  asked: Promise<CredentialHeader>,
-  { signal, isDoubtful }: Pick<CallLife, 'signal' | 'isDoubtful'>,
-): Promise<CredentialHeader> {
-  try {
-    return await unlessAborted(asked, signal)
-  } catch (error) {
-    throw isUploadError(error) && !signal.aborted ? withDetails(error, { isDoubtful }) : error
-  }
 }

@@ -2,9 +2,9 @@
 // ERR_UPLOAD_INVALID_ARGUMENT that says what is wrong, where, and what to do.
 
 import { invalid } from '../core/errors.ts'
-import { isCalendarDate, isCount, isFileName, isId, isText, segmentIdOf } from './contract/fields.ts'
+import { isCalendarDate, isCount, isFileName, isId, isText, isWireObject, segmentIdOf } from './contract/fields.ts'
 import type { DomHand } from './contract/analyses.ts'
-import type { ServiceId } from './contract/fields.ts'
+import type { ServiceId, WireObject } from './contract/fields.ts'
 
 /**
  * Refuses a missing value. `label` is the name under which the person knows it: `sessionDate`, `--date`,
@@ -52,6 +52,11 @@ export function checkFrameRate(value: unknown, label: string): number {
 
 export function checkBoolean(value: unknown, label: string): boolean {
   return checkIs(value, label, (flag): flag is boolean => typeof flag === 'boolean', ': give true or false.')
+}
+
+/** An object with fields of any kind: what a service takes under the wire's own names. */
+export function checkObject(value: unknown, label: string): WireObject {
+  return checkIs(value, label, isWireObject, ': give an object with fields by their names.')
 }
 
 export function checkFunction(value: unknown, label: string): unknown {

@@ -1,12 +1,13 @@
 // The service's credentials: kept in closures, checked before use, asked for again once when refused, and never shown.
 
-import { UploadError, invalid } from '../core/errors.ts'
+import { invalid, isUploadError, TransportError, UploadError } from '../core/errors.ts'
 import type { Clock } from '../core/ports.ts'
 import { withinTime } from '../core/time/within-time.ts'
 
 /**
  * A credential, or a function that gets it. The function is called for the first call, and again when the service
- * refuses its result.
+ * refuses its result. If it rejects with a TypeError, as fetch does without a connection, or gives no answer in time, it
+ * is called again, as often and as long as a service that cannot be reached. Any other rejection is final.
  */
 export type CredentialSource = string | (() => string | Promise<string>)
 
@@ -29,10 +30,8 @@ export interface CredentialHeader {
 export interface CredentialHolder {
   /** True if a refused credential can be asked for again. */
   readonly canRefresh: boolean
-  /** The credential in use. The first call asks for it. */
-  current(): Promise<CredentialHeader>
-  /** A newer credential than `refused`. Concurrent calls share one question. */
-  refresh(refused: CredentialHeader): Promise<CredentialHeader>
+  /** The credential in use, or a newer one than `refused`. Concurrent calls share one question. */
+  current(refused?: CredentialHeader): Promise<CredentialHeader>
 }
 
 /**
@@ -54,27 +53,19 @@ export function createCredentialHolder(options: {
       ? { name: 'x-api-key', value: secret, secret }
       : { name: bearerHeader.toLowerCase(), value: `Bearer ${secret}`, secret }
   }
-  if (typeof source === 'string') {
-    const header = toHeader(source)
-    return { canRefresh: false, current: () => Promise.resolve(header), refresh: () => Promise.resolve(header) }
-  }
-  if (typeof source !== 'function') return invalid(`${label} is neither a string nor a function: give one of them.`)
-
-  const late = `The ${label} function gave no answer within ${timeoutMs / 1000} s.`
-  let known: CredentialHeader | undefined
+  const canRefresh = typeof source === 'function'
+  let known = canRefresh ? undefined : toHeader(source)
   let asking: Promise<CredentialHeader> | undefined
   const ask = (): Promise<CredentialHeader> => {
-    // A function that hangs must not hold up every later call: once its time is up, the next call asks anew.
-    asking ??= withinTime(clock, timeoutMs, late, () => askSource(source, label), { credential: label })
+    asking ??= askSource(clock, timeoutMs, source as () => string, label)
       .then((secret) => (known = toHeader(secret)))
       .finally(() => (asking = undefined))
     return asking
   }
   return {
-    canRefresh: true,
-    current: () => (known === undefined ? ask() : Promise.resolve(known)),
+    canRefresh,
     // A call that was refused with an older credential takes the one that another call got in the meantime.
-    refresh: (refused) => (known === undefined || known === refused ? ask() : Promise.resolve(known)),
+    current: (refused) => (known === undefined || known === refused ? ask() : Promise.resolve(known)),
   }
 }
 
@@ -85,26 +76,43 @@ function sourceOf(credentials: Credentials): {
   // Hosts written in plain JavaScript may have given none.
   const { apiKey, accessToken } =
     (credentials as Partial<Record<'apiKey' | 'accessToken', CredentialSource | undefined>> | undefined) ?? {}
-  if (apiKey !== undefined && accessToken === undefined) return { label: 'apiKey', source: apiKey }
-  if (accessToken !== undefined && apiKey === undefined) return { label: 'accessToken', source: accessToken }
-  return invalid('Credentials must be one of { apiKey } and { accessToken }: give exactly one.')
+  const source = apiKey ?? accessToken
+  if (source === undefined || (apiKey !== undefined && accessToken !== undefined))
+    invalid('Credentials must be one of { apiKey } and { accessToken }: give exactly one.')
+  return { label: apiKey === undefined ? 'accessToken' : 'apiKey', source }
 }
 
-async function askSource(source: () => string | Promise<string>, label: string): Promise<string> {
+/**
+ * Asks a function of the host. Rejects with a TransportError if whoever it asks seems to be out of reach, else with
+ * ERR_UPLOAD_CREDENTIALS_REFUSED. Neither has a cause or the function's own words: the errors of a token endpoint often
+ * contain the secret itself.
+ */
+async function askSource(
+  clock: Clock,
+  timeoutMs: number,
+  source: () => string | Promise<string>,
+  label: string,
+): Promise<string> {
+  const late = `The ${label} function gave no answer within ${timeoutMs / 1000} s.`
+  const details = { credential: label }
   try {
-    return await source()
+    // A function that hangs must not hold up every later call: once its time is up, the next one asks anew.
+    return await withinTime(clock, timeoutMs, late, async () => source())
   } catch (error) {
-    // No cause and no message: the errors of a token endpoint often contain the secret itself.
+    const isLate = isUploadError(error) && error.message === late
     const kind = error instanceof Error && /^\w{1,40}$/.test(error.name) ? error.name : 'a failure'
-    throw new UploadError('ERR_UPLOAD_CREDENTIALS_REFUSED', `The ${label} function ended in ${kind}.`, {
-      details: { credential: label },
-    })
+    const words = isLate ? late : `The ${label} function ended in ${kind}.`
+    if (isLate || kind === 'TypeError') {
+      const how = { ending: 'neverWhole', phase: 'connect', details } as const
+      throw new TransportError(isLate ? 'ERR_UPLOAD_TIMEOUT' : 'ERR_UPLOAD_NETWORK', words, how)
+    }
+    throw new UploadError('ERR_UPLOAD_CREDENTIALS_REFUSED', words, { details })
   }
 }
 
 /** Throws ERR_UPLOAD_INVALID_ARGUMENT, whose message begins with the label, for what cannot stand in a header. */
 export function checkSecret(secret: unknown, label: 'apiKey' | 'accessToken'): asserts secret is string {
-  if (typeof secret !== 'string' || secret === '') invalid(`${label} is empty or not a string: give its value.`)
+  if (typeof secret !== 'string' || !secret) invalid(`${label} is empty or not a string: give its value.`)
   if (/[^\x20-\x7e]/.test(secret))
     invalid(`${label} has a control or non-ASCII character in it (a line break at its end?): give it as issued.`)
   if (secret.trim() !== secret) invalid(`${label} begins or ends with a blank: give it as issued.`)

@@ -1,6 +1,5 @@
 // What each operation needs before it is called, field by field. Each check returns what is sent, under our names.
 
-import { invalid } from '../core/errors.ts'
 import type {
   AnalysisInput,
   ConfirmFileInput,
@@ -11,7 +10,6 @@ import type {
   VideoUploadInput,
   WireObject,
 } from './contract.ts'
-import { isWireObject } from './contract/fields.ts'
 import { checkFields, listOf, optional, type Check } from './check-fields.ts'
 import {
   checkBoolean,
@@ -22,6 +20,7 @@ import {
   checkId,
   checkInteger,
   checkIs,
+  checkObject,
   checkSegmentId,
   checkText,
 } from './checks.ts'
@@ -32,7 +31,7 @@ export function checkMocapSession(input: MocapSessionInput): WireObject {
     mocapTypeId: checkInteger,
     sessionDate: checkDate,
     sessionTypeId: checkInteger,
-    extra: checkExtra,
+    extra: optional(checkObject),
   })
 }
 
@@ -42,7 +41,7 @@ export function checkRegister(input: RegisterFilesInput): WireObject {
     filenames: listOf(checkFileName, { isUnique: true }),
     frameRate: optional(checkFrameRate),
     reprocess: optional(checkBoolean, false),
-    extra: checkExtra,
+    extra: optional(checkObject),
   })
 }
 
@@ -53,7 +52,7 @@ export function checkVideoUpload(input: VideoUploadInput): WireObject {
     playerId: checkText,
     sessionDate: checkDate,
     sessionTypeId: checkInteger,
-    extra: checkExtra,
+    extra: optional(checkObject),
   })
 }
 
@@ -89,7 +88,7 @@ export function checkSegment(input: SegmentInput): WireObject {
     movementTypeId: checkInteger,
     domHand: checkDomHand,
     orgMovementIds: optional(listOf(checkText, { least: 0 })),
-    extra: checkExtra,
+    extra: optional(checkObject),
   })
 }
 
@@ -100,7 +99,7 @@ export function checkAnalysis(input: AnalysisInput): WireObject {
     comparisonAnalysisSegmentId: optional(checkSegmentId),
     populationAnalysisSegmentId: optional(checkSegmentId),
     status: optional(checkNewStatus),
-    extra: checkExtra,
+    extra: optional(checkObject),
   })
 }
 
@@ -113,8 +112,3 @@ const checkNewStatus: Check = (status, label) =>
     (text): text is string => text === 'draft' || text === 'requested',
     ': give draft or requested.',
   )
-
-const checkExtra: Check = (extra, label) => {
-  if (extra === undefined || isWireObject(extra)) return extra
-  return invalid(`${label} is no object: give further fields under their wire names.`, { field: label })
-}

@@ -1,10 +1,9 @@
 // Each method of the client: checks its input, puts it on the wire, makes the call, and reads what the method needs
 // from the reply. An error about a reply that lacks something also names what was sent.
 
-import { invalid } from '../core/errors.ts'
 import type { BaseUrl } from './base-url.ts'
 import type { Caller } from './caller.ts'
-import { checkId, checkRequired } from './checks.ts'
+import { checkId, checkObject, checkRequired } from './checks.ts'
 import type { ServiceId, WireObject } from './contract.ts'
 import { analysisFromWire, analysisListFromWire, segmentFromWire } from './contract/analyses.ts'
 import { addressesByName, mocapSessionFromWire } from './contract/captures.ts'
@@ -45,8 +44,7 @@ export function createOperations(baseUrl: BaseUrl, caller: Caller): ServiceClien
     options: CallOptions | undefined,
   ): Promise<WireObject> => {
     const { id, data } = checkRequired(input, 'input')
-    if (!isWireObject(data)) invalid('data is no object: give the fields to change.', { field: 'data' })
-    const sent = { id: checkId(id, 'id'), data, isBodyNeeded: false }
+    const sent = { data: checkObject(data, 'data'), id: checkId(id, 'id'), isBodyNeeded: false }
     return (await perform(name, sent, options)).fields
   }
   return {
@@ -78,8 +76,8 @@ export function createOperations(baseUrl: BaseUrl, caller: Caller): ServiceClien
       update: (input, options) => update('playerGroupSegments.update', input, options),
     },
     requestedAnalyses: {
-      async list(input = {}, options) {
-        const answer = await perform('requestedAnalyses.list', { query: input.query }, options)
+      async list(input, options) {
+        const answer = await perform('requestedAnalyses.list', { query: input?.query }, options)
         const items = analysisListFromWire(answer.json)
         return { items: items ?? lacks(answer, 'one list of analyses'), raw: answer.json }
       },

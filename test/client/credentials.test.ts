@@ -2,7 +2,8 @@ import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Credentials } from '../../src/client/credentials.ts'
-import { answerNext, clientUnderTest, rejection } from './client-under-test.ts'
+import { anAnalysis, answerNext, clientUnderTest, makeHostKnown, rejection } from './client-under-test.ts'
+import type { HostWait } from '../../src/core/ports.ts'
 import type { ClientUnderTest } from './client-under-test.ts'
 
 const ok = { status: 200, body: [] }
@@ -131,34 +132,106 @@ describe('a function', () => {
 
   it('that fails is named without its message', async () => {
     const subject = clientUnderTest({
-      credentials: { accessToken: () => Promise.reject(new TypeError('no token in {"refresh_token":"r-123"}')) },
+      credentials: { accessToken: () => Promise.reject(new RangeError('no token in {"refresh_token":"r-123"}')) },
     })
     const error = await rejection(subject.client.requestedAnalyses.list())
 
     expect(error).toMatchObject({
       code: 'ERR_UPLOAD_CREDENTIALS_REFUSED',
-      message: 'The accessToken function ended in TypeError.',
+      message: 'The accessToken function ended in RangeError.',
     })
     expect(inspect(error, { depth: 9 })).not.toContain('r-123')
   })
 
-  it('that hangs has a deadline, and is asked anew by the next call', async () => {
+  it('that reaches nobody is asked three times at first contact, and its own failure is told', async () => {
+    let asked = 0
+    const subject = clientUnderTest({
+      credentials: { accessToken: () => Promise.reject(new TypeError(`fetch failed ${String(++asked)} r-123`)) },
+    })
+    const failure = rejection(subject.client.requestedAnalyses.list())
+    await subject.clock.advance(60_000)
+    const error = await failure
+
+    expect(error).toMatchObject({
+      code: 'ERR_UPLOAD_NETWORK',
+      message: 'The accessToken function ended in TypeError.',
+      details: { credential: 'accessToken', operation: 'requestedAnalyses.list', attempts: 0, isDoubtful: false },
+    })
+    expect([asked, subject.clock.pending]).toStrictEqual([3, 0])
+    expect(inspect(error, { depth: 9 })).not.toContain('r-123')
+  })
+
+  it('that reaches nobody for an hour is waited for, as the service is, once that has answered', async () => {
+    const asked: string[] = []
+    let isOut = false
+    const subject = clientUnderTest({
+      credentials: { accessToken: () => (isOut ? Promise.reject(new TypeError('no way')) : tokenNumber(asked)) },
+      giveUpAfterMs: 2 * 3_600_000,
+    })
+    await makeHostKnown(subject)
+    const waits: (HostWait | null | undefined)[] = []
+    const analysis = subject.client.requestedAnalyses.create(anAnalysis, { onWaiting: (wait) => waits.push(wait) })
+    isOut = true
+    await answerNext(subject, { status: 401 })
+    await subject.clock.advance(3_600_000)
+    const [last] = waits.filter((wait) => wait).slice(-1)
+    isOut = false
+    const created = subject.transport.next()
+    void created.then((request) => request.reply({ status: 201, body: { id: 3 } }))
+    await subject.clock.advance(60_000)
+
+    expect(await analysis).toStrictEqual({ id: 3 })
+    expect(last).toMatchObject({ host: 'service.example:443', reason: 'no accessToken', isDoubtful: false })
+    expect((await created).headers['authorization']).toBe('Bearer token-2')
+  })
+
+  it('that reaches nobody is given up with the time that a service is given', async () => {
+    let isOut = false
+    const subject = clientUnderTest({
+      credentials: { apiKey: () => (isOut ? Promise.reject(new TypeError('fetch failed')) : 'key-1') },
+      giveUpAfterMs: 600_000,
+    })
+    await makeHostKnown(subject)
+    const failure = rejection(subject.client.requestedAnalyses.list())
+    isOut = true
+    await answerNext(subject, { status: 401 })
+    await subject.clock.advance(700_000)
+
+    expect(await failure).toMatchObject({
+      code: 'ERR_UPLOAD_NETWORK',
+      message: 'The apiKey function ended in TypeError.',
+      details: { credential: 'apiKey', attempts: 1 },
+    })
+  })
+
+  it('that hangs has a deadline, after which it is asked anew', async () => {
     let asked = 0
     const subject = clientUnderTest({
       callTimeoutMs: 5000,
       credentials: { accessToken: () => (++asked === 1 ? new Promise<string>(() => {}) : 'token-2') },
     })
+    const list = subject.client.requestedAnalyses.list()
+    await subject.clock.advance(4999)
+    expect(asked).toBe(1)
+    void answerNext(subject, ok)
+    await subject.clock.advance(10_000)
+
+    expect((await list).items).toStrictEqual([])
+    expect([asked, subject.clock.pending]).toStrictEqual([2, 0])
+  })
+
+  it('that always hangs is told as late', async () => {
+    const subject = clientUnderTest({
+      callTimeoutMs: 5000,
+      credentials: { accessToken: () => new Promise<string>(() => {}) },
+    })
     const failure = rejection(subject.client.requestedAnalyses.list())
-    await subject.clock.advance(5000)
+    await subject.clock.advance(60_000)
+
     expect(await failure).toMatchObject({
       code: 'ERR_UPLOAD_TIMEOUT',
       message: 'The accessToken function gave no answer within 5 s.',
     })
-
-    const list = subject.client.requestedAnalyses.list()
-    await answerNext(subject, ok)
-
-    expect((await list).items).toStrictEqual([])
     expect(subject.clock.pending).toBe(0)
   })
 })

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { checkFileName, checkId } from '../../src/client/checks.ts'
 import { addressesByName, mocapSessionFromWire } from '../../src/client/contract/captures.ts'
-import { aMocapSession, answerNext, clientUnderTest, rejection } from './client-under-test.ts'
+import { aMocapSession, answerNext, clientUnderTest, rejection, type ServiceClient } from './client-under-test.ts'
 
 describe('before any call', () => {
   it('a file name of one dot is refused, and one that begins with it is not', () => {
@@ -15,6 +15,25 @@ describe('before any call', () => {
     expect(checkId('x'.repeat(1_024), 'id')).toHaveLength(1_024)
     expect(checkId('...', 'id')).toBe('...')
     expect(() => checkId('..', 'id')).toThrow('id is no id of the service: give it as issued.')
+  })
+
+  it.each(['a=1', ['a'], 7])('a query that is no object is refused: %j', async (query) => {
+    const { client } = clientUnderTest()
+
+    for (const asked of [client.requestedAnalyses.list({ query: query as never }), callWith(client, query)])
+      expect(await rejection(asked)).toMatchObject({
+        code: 'ERR_UPLOAD_INVALID_ARGUMENT',
+        message: expect.stringMatching(/^query is .+: give an object with fields by their names\.$/) as string,
+        details: { field: 'query' },
+      })
+  })
+
+  it('a list without its input asks for all, whatever plain JavaScript gives in its place', async () => {
+    const subject = clientUnderTest()
+    const list = subject.client.requestedAnalyses.list(null as never)
+    await answerNext(subject, { status: 200, body: [] })
+
+    expect((await list).items).toStrictEqual([])
   })
 
   it('a segment may name no movement', async () => {
@@ -68,3 +87,7 @@ it('a submission whose answer was lost is made again, because submitting twice i
   expect(await submitted).toStrictEqual({ id: 7, status: 'requested' })
   expect(subject.transport.sent).toHaveLength(2)
 })
+
+function callWith(client: ServiceClient, query: unknown): Promise<unknown> {
+  return client.call('GET', '/players', { query: query as never })
+}
