@@ -36,6 +36,16 @@ describe('creating', () => {
     expect(await creating).toEqual({ sessionId: 'm-1', hasPossibleOrphan: false })
   })
 
+  it('says that a session may be left behind when the first answer was lost', async () => {
+    const { protocol, answer } = start()
+
+    const creating = protocol.create(files, NEVER)
+    await answer({ status: 500 })
+    await answer({ status: 200, body: { id: 'm-2' } })
+
+    expect(await creating).toEqual({ sessionId: 'm-2', hasPossibleOrphan: true })
+  })
+
   it('calls nobody when the session is known', async () => {
     const { protocol, transport } = start({ sessionId: 'm-9' })
 
