@@ -25,6 +25,6 @@ const PROBLEMS: Readonly<Partial<Record<UploadErrorCode, Problem>>> = {
 }
 
 export function problemOf({ code, status = 0 }: ErrorSummary): Problem {
-  // A refusal of 4xx will be the same in a few minutes.
-  return PROBLEMS[code] ?? (status < 500 ? 'setup' : 'again')
+  // A refusal of 4xx will be the same in a few minutes, but a 408 is none: the host waited too long for the request.
+  return PROBLEMS[code] ?? (status < 500 && status !== 408 ? 'setup' : 'again')
 }

@@ -115,7 +115,6 @@ dialog .actions { display: grid; }
   overflow: auto; border-block-start: 1px solid var(--_line); margin-block-end: -1px;
   @media screen { max-block-size: var(--mocap-list-height, min(28rem, 75vh)); }
 }
-.list > div { content-visibility: auto; }
 .file {
   gap: 8px .75rem; contain: content; padding: 9px 20px; min-block-size: 60px; border-block-end: 1px solid var(--_line);
 }

@@ -131,7 +131,7 @@ export class MocapUploaderElement extends Base {
     this.#view.focus()
   }
 
-  /** Adds files as if they had been dropped: each is refused, matched to an unfinished upload, or put on the list. */
+  /** Adds files in the order given. Each is refused, matched to an unfinished upload, or put on the list. */
   addFiles(files: Iterable<File>): void {
     this.#view.add([...files].map(chosenFile))
   }

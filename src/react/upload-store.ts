@@ -12,6 +12,7 @@ export interface UploadStore {
    * twice, uploads once. Never throws: an error thrown by `begin` becomes the view's `error`.
    */
   start(begin: () => Upload | Promise<Upload>): void
+  /** If `begin` has not returned the upload yet, it is paused as soon as it exists. */
   pause(): void
   resume(): void
   /** Gives up the whole upload, confirmed files included. If `begin` has not returned it yet, it is given up as soon as it exists. */
@@ -38,6 +39,8 @@ export function createUploadStore({ schedule = onNextFrame }: UploadStoreOptions
   let isScheduled = false
   /** How the upload is to be given up, also if it does not exist yet. */
   let asked: 'cancel' | 'discard' | undefined
+  /** Whether it is to be paused, also if it does not exist yet. */
+  let isPaused = false
 
   const tell = (): void => {
     isScheduled = false
@@ -63,6 +66,7 @@ export function createUploadStore({ schedule = onNextFrame }: UploadStoreOptions
       gather({ upload })
       const unfollow = follow(upload, { gather, view: () => gathered })
       if (asked) void upload[asked]()
+      else if (isPaused) upload.pause()
       const report = await upload.done().finally(unfollow)
       gather({ ...ended(gathered, upload), report, state: report.status })
     } catch (thrown) {
@@ -83,11 +87,18 @@ export function createUploadStore({ schedule = onNextFrame }: UploadStoreOptions
     start(begin) {
       if (gathered.isActive) return
       asked = undefined
+      isPaused = false
       show({ ...NOTHING_YET, state: 'creating', isActive: true })
       void run(begin)
     },
-    pause: () => gathered.upload?.pause(),
-    resume: () => gathered.upload?.resume(),
+    pause() {
+      isPaused = true
+      gathered.upload?.pause()
+    },
+    resume() {
+      isPaused = false
+      gathered.upload?.resume()
+    },
     cancel: () => giveUp('cancel'),
     discard: () => giveUp('discard'),
     reset() {

@@ -44,4 +44,19 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, in the han
 
     expect(titles).toEqual(['Hier ablegen', 'Drop your files here', {}])
   })
+
+  test('keeps the order of the files that a page adds, and gives one that has changed its own row', async () => {
+    const page = await openPage()
+    await page.evaluate(async () => {
+      const { element } = elementRig.showScripted()
+      element.addFiles(['swing-2.mp4', 'swing-1.mp4'].map((name) => new File(['x'], name)))
+      await element.start()
+      const error = { code: 'ERR_UPLOAD_SOURCE_CHANGED', message: 'It has changed.' } as const
+      globalThis.scripted.change(0, { state: 'failed', error })
+      element.addFiles([new File(['longer'], 'swing-2.mp4')])
+    })
+
+    const names = page.locator('mocap-uploader [part~=file-name]')
+    await expect.poll(() => names.allTextContents()).toEqual(['swing-2.mp4', 'swing-1.mp4', 'swing-2.mp4'])
+  })
 })

@@ -17,24 +17,38 @@ describe.skipIf(chromiumPath === undefined)('the list of the element in Chromium
     }, count)
   const heights = (page: Page) =>
     page.locator('mocap-uploader [part~=list]').evaluate((list) => [list.clientHeight, list.scrollHeight])
-  /** How many rows the browser has laid out, in sight or near it. */
+  /** How many rows after the first 500 the browser has laid out, in sight or near it. */
   const laidOut = (page: Page): Promise<number> =>
     page
       .locator('mocap-uploader [part~=file]')
-      .evaluateAll((rows) => rows.filter((row) => row.checkVisibility({ contentVisibilityAuto: true })).length)
+      .evaluateAll(
+        (rows) => rows.slice(500).filter((row) => row.checkVisibility({ contentVisibilityAuto: true })).length,
+      )
 
-  test('lays out only the rows near what is in sight, also after it was scrolled', async () => {
+  test('tells a screen reader of each of 500 files, also of those out of sight', async () => {
     const page = await openPage()
-    await showFiles(page, 400)
+    await showFiles(page, 500)
+
+    const devTools = await page.context().newCDPSession(page)
+    const told = async () => {
+      const { nodes } = await devTools.send('Accessibility.getFullAXTree')
+      return nodes.filter(({ role, ignored }) => role?.value === 'listitem' && !ignored).length
+    }
+    await expect.poll(told).toBe(500)
+  })
+
+  test('lays out, of the rows after the first 500, only those near what is in sight, also after it was scrolled', async () => {
+    const page = await openPage()
+    await showFiles(page, 1_000)
 
     await expect.poll(() => laidOut(page)).toBeLessThanOrEqual(100)
-    await page.locator('mocap-uploader [part~=list]').evaluate((list) => (list.scrollTop = list.scrollHeight / 2))
+    await page.locator('mocap-uploader [part~=list]').evaluate((list) => (list.scrollTop = list.scrollHeight * 0.75))
 
     await expect
       .poll(() =>
         page
           .locator('mocap-uploader [part~=file]')
-          .nth(200)
+          .nth(750)
           .evaluate((row) => row.checkVisibility({ contentVisibilityAuto: true })),
       )
       .toBe(true)

@@ -102,4 +102,25 @@ describe.skipIf(chromiumPath === undefined)('useUpload in StrictMode', () => {
 
     expect(await page.textContent('#error')).toBe('')
   })
+
+  test('shows the same as a server at first, without a warning, and is alive then', async () => {
+    const page = await openPage(browser, pages.url)
+    const said: string[] = []
+    page.on('console', (message) => said.push(message.text()))
+    await page.evaluate(() => reactRig.hydrateIdle())
+    await page.getByRole('button', { name: 'idle' }).click()
+    await page.getByRole('button', { name: 'creating' }).waitFor()
+
+    expect(said).toEqual([])
+  })
+
+  test('sets the properties of the element by name, and on a page from a server by a ref alone', async () => {
+    const page = await openPage(browser, pages.url)
+    const inputOf = (by: 'property' | 'ref', where: 'page' | 'server') =>
+      page.evaluate(([how, place]) => reactRig.inputOf(how, place), [by, where] as const)
+
+    expect(await inputOf('property', 'page')).toEqual({ playerId: 'p-17' })
+    expect(await inputOf('property', 'server')).toEqual({})
+    expect(await inputOf('ref', 'server')).toEqual({ playerId: 'p-17' })
+  })
 })

@@ -15,10 +15,12 @@ it.each([
 
 it.each([
   [404, 'setup'],
+  // So may a registration of captures end, which is not repeated where nobody knows whether it was heard.
+  [408, 'again'],
   [413, 'setup'],
   [500, 'again'],
   [503, 'again'],
   [507, 'again'],
-] as const)('a part that is answered %i: %s', (status, problem) => {
+] as const)('what is answered %i: %s', (status, problem) => {
   expect(problemOf({ code: 'ERR_UPLOAD_HTTP_STATUS', message: '', status })).toBe(problem)
 })

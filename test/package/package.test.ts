@@ -107,7 +107,12 @@ describe('the packed package', () => {
       uploader?.addEventListener('mocap-upload-done', ({ detail }) => void detail.files.length)
       document.addEventListener('mocap-upload-error', ({ detail }) => void (detail.error.code === 'ERR_UPLOAD_NETWORK'))
       const own = { input: { playerId: 'p-17' }, texts: { pause: 'Anhalten' } }
-      export const Tag = () => <mocap-uploader flow="video" movement-type="1" ref={(it) => void it?.phase} {...own} />`,
+      const capture = { org: 'o-1', kind: 'tracking', session: 's-1', rename: true, reprocess: false } as const
+      export const Captures = () => <mocap-uploader flow="capture" mocap-type="2" auto-start {...capture} />
+      export const Tag = () => (
+        <mocap-uploader flow="video" movement-type="1" player="p-17" date="2026-11-20" accept=".mov" lang="de"
+          ref={(it) => void it?.phase} {...own} />
+      )`,
     )
 
     const both = ['shortest.ts', '--module', 'nodenext', '--jsx', 'react-jsx']

@@ -167,6 +167,25 @@ describe('a store', () => {
     expect(upload.verbs).toEqual(['cancel'])
   })
 
+  it('pauses an upload that was asked to pause before it existed, unless it was asked to go on since', async () => {
+    const { store } = storeByHand()
+    const verbsAfter = async (...asked: readonly ('pause' | 'resume')[]): Promise<string[]> => {
+      const upload = scriptedUpload()
+      const begun = deferred<typeof upload>()
+      store.start(() => begun.promise)
+      for (const verb of asked) store[verb]()
+      begun.resolve(upload)
+      await settled()
+      upload.settle(report('confirmed'))
+      await settled()
+      return upload.verbs
+    }
+
+    expect(await verbsAfter('pause')).toEqual(['pause'])
+    expect(await verbsAfter('pause', 'resume')).toEqual([])
+    expect(await verbsAfter()).toEqual([])
+  })
+
   it('shows what begin threw, and can begin again', async () => {
     const { store, draw } = storeByHand()
     store.start(() => {

@@ -4,11 +4,9 @@
 
 import { invalid, UploadError } from '../errors.ts'
 
-/** An address, and what its query says. */
+/** An address, and what its query says of its times. */
 export interface SignedAddress {
   readonly url: string
-  /** Names as received, values decoded. Secrets. */
-  readonly query: readonly (readonly [name: string, value: string])[]
   /** When it expires, ms since 1970 by the signer's clock; undefined where it does not say. */
   readonly deadlineMs: number | undefined
   /** When it was signed, ms since 1970 by the same clock; undefined where it does not say. */
@@ -17,11 +15,12 @@ export interface SignedAddress {
 
 /**
  * Reads the query of an address. The deadline is that of AWS or Google V4 (date plus life), of the older `Expires`, or of
- * Azure's `se`. Names match in any case, and the first of a name counts.
+ * Azure's `se`, whose colons may be encoded. Names match in any case, and the first of a name counts.
  */
 export function readAddress(url: string): SignedAddress {
-  const query = [...new URLSearchParams(/^[^?#]*\?([^#]*)/.exec(url)?.[1])]
-  const valueOf = (name: string): string | undefined => query.find(([key]) => key.toLowerCase() === name)?.[1]
+  // Each is looked up for itself: decoding the whole query took several times as long, in one task for thousands of addresses.
+  const valueOf = (name: string): string | undefined =>
+    new RegExp(`^[^?#]*\\?(?:[^#]*?&)??${name}=([^&#]*)`, 'i').exec(url)?.[1]
   const amazonMs = parseTime(valueOf('x-amz-date'))
   const googleMs = parseTime(valueOf('x-goog-date'))
   const deadlineMs =
@@ -29,7 +28,7 @@ export function readAddress(url: string): SignedAddress {
     sum(googleMs, parseSeconds(valueOf('x-goog-expires'))) ??
     parseSeconds(valueOf('expires')) ??
     parseTime(valueOf('se'))
-  return { url, query, deadlineMs, signedAtMs: amazonMs ?? googleMs }
+  return { url, deadlineMs, signedAtMs: amazonMs ?? googleMs }
 }
 
 /** A UTC date and time as ms since 1970; undefined for a day or an hour that does not exist. Months count from 1. */
@@ -61,7 +60,9 @@ function parseSeconds(text: string | undefined): number | undefined {
 
 /** Reads 20261120T183000Z, 2026-11-20, 2026-11-20T18:30Z and 2026-11-20T18:30:00Z, also with a fraction of a second. */
 function parseTime(text: string | undefined): number | undefined {
-  const match = /^(\d{4})-?(\d\d)-?(\d\d)(?:T(\d\d):?(\d\d)(?::?(\d\d)(?:\.\d{1,9})?)?Z)?$/.exec(text ?? '')
+  const match = /^(\d{4})-?(\d\d)-?(\d\d)(?:T(\d\d)(?::|%3A)?(\d\d)(?:(?::|%3A)?(\d\d)(?:\.\d{1,9})?)?Z)?$/i.exec(
+    text ?? '',
+  )
   if (match === null) return undefined
   // Groups that did not match are undefined: a date alone means midnight.
   const at = (group: number) => Number(match[group] ?? 0)

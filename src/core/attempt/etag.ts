@@ -68,9 +68,9 @@ export function md5FromEtag(
  * proves nothing and would carry a signature into receipts. Digests, upload ids and plain numbers are no secrets and do not
  * count.
  */
-export function echoesAddress(etag: string, { query }: Pick<SignedAddress, 'query'>): boolean {
+export function echoesAddress(etag: string, { url }: Pick<SignedAddress, 'url'>): boolean {
   const tag = (parseEtag(etag)?.value ?? etag).toLowerCase()
-  return query.some(([name, value]) => {
+  return [...new URL(url).searchParams].some(([name, value]) => {
     if (NO_SECRET.test(name) || value.length < SHORTEST_ECHO || /^\d+$/.test(value)) return false
     return [value, encodeURIComponent(value)].some((text) => {
       const secret = text.toLowerCase()

@@ -16,6 +16,8 @@ describe('the deadline of an address', () => {
     ['names in lower case', 'https://h/k?x-amz-expires=900&x-amz-date=20261120T183000Z', SIGNED_AT_MS + 900_000],
     ['Google V4', 'https://h/k?X-Goog-Date=20261120T183000Z&X-Goog-Expires=604800', SIGNED_AT_MS + 604_800_000],
     ['AWS V2', 'https://h/k?AWSAccessKeyId=AK&Signature=abc%3D&Expires=1795199400', SIGNED_AT_MS],
+    ['the first of two', 'https://h/k?a=b&Expires=1795199400&expires=1', SIGNED_AT_MS],
+    ['Azure, in lower case', 'https://h/k?se=2026-11-20T18%3a30%3a00Z', SIGNED_AT_MS],
     ['Azure', 'https://h/k?sv=2024-11-04&se=2026-11-20T18%3A30%3A00Z&sr=b&sp=w&sig=abc%3D', SIGNED_AT_MS],
     ['Azure, to the minute', 'https://h/k?se=2026-11-20T18:30Z&sig=a', SIGNED_AT_MS],
     ['Azure, a fraction', 'https://h/k?se=2026-11-20T18:30:00.0000000Z&sig=a', SIGNED_AT_MS],
@@ -39,6 +41,9 @@ describe('the deadline of an address', () => {
     'https://h/k?Expires=1795199400123456',
     'https://h/k?se=%E0%A4%A',
     'https://h/k#?Expires=1',
+    'https://h/k?a=b#&Expires=1',
+    'https://h/k&Expires=1',
+    'https://h/k?NotExpires=1&a=?Expires=1',
   ])('does not know for %j', (url) => {
     expect(readAddress(url).deadlineMs).toBeUndefined()
   })
