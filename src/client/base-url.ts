@@ -30,7 +30,7 @@ export function parseBaseUrl(text: string, isHttpAllowed: boolean): BaseUrl {
   if (url.protocol === 'http:' && !isHttpAllowed && !isLoopback(url.hostname))
     throw new UploadError(
       'ERR_UPLOAD_INSECURE_URL',
-      `The base URL is plain HTTP to ${url.hostname}, which would show the credentials to the network: use https, or allow HTTP.`,
+      `The base URL is plain HTTP to ${url.hostname}, which shows the credentials to the network: use https, or allow HTTP.`,
     )
   const base = url.origin + withoutTrailingSlashes(url.pathname)
   return {

@@ -72,7 +72,7 @@ export function unreachable(
   },
 ): UploadError {
   // Whoever gives the credential is out of reach, and not this host.
-  if (error.details['credential'] !== undefined) return withDetails(error, detailsOf(asked))
+  if (credentialOf(error)) return withDetails(error, detailsOf(asked))
   const { host, awayMs, reason, hasHostAnswered } = options
   const time = awayMs === undefined ? '' : ` for ${Math.round(awayMs / 1000)} s`
   const { status } = error as Partial<HttpStatusError>
@@ -98,11 +98,16 @@ export function detailsOf({ operation, attempts, isDoubtful }: Asked): UploadErr
 
 /** Why no answer came, in a few words: the platform's own if it knows, else what every transport can tell. */
 export function reasonOf(error: TransportError, explain?: Explain): string {
-  const { credential } = error.details as { readonly credential?: string }
-  const reason = credential === undefined ? explain?.(error).reason : `no ${credential}`
-  if (reason !== undefined) return reason
+  const credential = credentialOf(error)
+  const reason = credential ? `no ${credential}` : explain?.(error).reason
+  if (reason) return reason
   if (error.code === 'ERR_UPLOAD_TIMEOUT') return 'no answer in time'
   return error.phase === 'connect' ? 'no connection' : 'connection lost'
+}
+
+/** Which credential a function failed to give. An error of another copy of the package may have no details. */
+function credentialOf({ details }: UploadError): string | undefined {
+  return ({ ...details } as { readonly credential?: string }).credential
 }
 
 function gaveUp({ attempts, words }: Asked): string {

@@ -56,7 +56,7 @@ export function checkBoolean(value: unknown, label: string): boolean {
 
 /** An object with fields of any kind: what a service takes under the wire's own names. */
 export function checkObject(value: unknown, label: string): WireObject {
-  return checkIs(value, label, isWireObject, ': give an object with fields by their names.')
+  return checkIs(value, label, isWireObject, ': give an object.')
 }
 
 export function checkFunction(value: unknown, label: string): unknown {

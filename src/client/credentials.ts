@@ -78,7 +78,7 @@ function sourceOf(credentials: Credentials): {
     (credentials as Partial<Record<'apiKey' | 'accessToken', CredentialSource | undefined>> | undefined) ?? {}
   const source = apiKey ?? accessToken
   if (source === undefined || (apiKey !== undefined && accessToken !== undefined))
-    invalid('Credentials must be one of { apiKey } and { accessToken }: give exactly one.')
+    invalid('Give credentials: either { apiKey } or { accessToken }.')
   return { label: apiKey === undefined ? 'accessToken' : 'apiKey', source }
 }
 

@@ -1,6 +1,7 @@
 // What the status of an answer means for a call. Pure.
 
 import { isHttpStatusError, isUploadError, type HttpStatusError, type UploadError } from '../core/errors.ts'
+import { isPassingStatus } from '../core/retry.ts'
 
 export type AnswerClass = 'success' | 'redirect' | 'credentials' | 'refused' | 'again' | 'lasting'
 
@@ -8,10 +9,8 @@ export function classOfStatus(status: number): AnswerClass {
   if (status >= 200 && status < 300) return 'success'
   if (status >= 300 && status < 400) return 'redirect'
   if ([401, 403].includes(status)) return 'credentials'
-  // The server does not support the request, so repeating it changes nothing.
-  if ([501, 505].includes(status)) return 'lasting'
-  if ([408, 425, 429].includes(status) || status >= 500) return 'again'
-  return 'refused'
+  if (isPassingStatus(status)) return 'again'
+  return status < 500 ? 'refused' : 'lasting'
 }
 
 /**

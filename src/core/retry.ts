@@ -8,6 +8,14 @@ export const MAX_RETRY_AFTER_MS = 300_000
 /** The longest pause, whatever a host asks for, ms: asking again once an hour harms nobody, and every wait must end. */
 const MAX_PAUSE_MS = 3_600_000
 
+/**
+ * Whether a failure may pass by itself, by its status alone. A 499 comes from a proxy whose caller seemed to hang up. A 501 or 505
+ * says that the request itself is not understood.
+ */
+export function isPassingStatus(status: number): boolean {
+  return [408, 425, 429, 499].includes(status) || (status >= 500 && ![501, 505].includes(status))
+}
+
 /** Whether the host is there but takes nothing now, or its gateway finds nobody behind it. It is then waited for as if it were away. */
 export function isAwayStatus(status: number | undefined): boolean {
   return [429, 502, 503, 504].includes(status ?? 0)

@@ -107,7 +107,7 @@ export function createFileList(onAction: (item: Item, action: RowAction) => void
       if (made[0]) {
         const group = build('div', '', {}, ...made)
         if (rows.size - made.length >= ALWAYS_LAID_OUT)
-          group.style.cssText = `content-visibility:auto;contain-intrinsic-size:auto ${String(made.length * ROW_HEIGHT)}px`
+          group.style.cssText = `content-visibility:auto;contain-intrinsic-size:auto ${made.length * ROW_HEIGHT}px`
         element.append(group)
       }
       element.hidden = rows.size === 0

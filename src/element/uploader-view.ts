@@ -203,7 +203,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
         await work(uplink)
         return
       }
-      const message = 'Give it an uplink or base-url and credentials.'
+      const message = 'Give uplink or base-url and credentials.'
       showProblem({ code: 'ERR_UPLOAD_INVALID_ARGUMENT', message }, setting().words.notSetUp)
     } catch (error) {
       showProblem(summarize(error))

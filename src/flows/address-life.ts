@@ -35,7 +35,12 @@ export function checkLife(
     lifeMs = Infinity,
     moves,
     tries,
-  }: Omit<RenewalReason, 'signal'> & { readonly moves: number; readonly tries: number },
+  }: Pick<RenewalReason, 'isDead' | 'lifeMs'> & {
+    /** The storage itself said that they have expired. */
+    readonly isExpired: boolean
+    readonly moves: number
+    readonly tries: number
+  },
 ): void {
   if (moves === 0) return
   // Either the addresses are dead by the storage's clock although they just came; then those of another session would be dead
@@ -47,18 +52,14 @@ export function checkLife(
   if (isOver && file.receivedCount === 0 && isYoung) {
     throw expired(
       `The addresses of a new session were dead when they came: the clocks of the service and of its storage differ by more than ` +
-        `${lifeMs > 0 ? `the ${minutes(lifeMs)} that` : 'what'} they live, or it signs with credentials that die sooner. Tell the service, then resume.`,
+        `the ${minutes(Math.max(0, lifeMs))} that they live, or it signs with credentials that die sooner. Tell the service, then resume.`,
     )
   }
   const rate = bytesPerSecond()
   const neededMs = rate === 0 ? 0 : (file.plan.sizeBytes / rate) * 1_000
   if (tries >= MAX_MOVES || lifeMs <= SHORTEST_LIFE_MS) {
-    throw expired(
-      `After ${moves} new sessions the file is still not sent: ` +
-        (lifeMs < Infinity
-          ? `the service's addresses live ${minutes(lifeMs)}. Ask for addresses that live longer.`
-          : 'it is not known how long their addresses live.'),
-    )
+    const life = lifeMs < Infinity ? `, whose addresses live ${minutes(lifeMs)}` : ''
+    throw expired(`After ${moves} new sessions${life}, the file is still not sent. Ask for addresses that live longer.`)
   }
   if (neededMs <= lifeMs) return
   throw expired(

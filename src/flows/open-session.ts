@@ -4,7 +4,7 @@
 import type { AddressRules } from '../core/address/address-policy.ts'
 import { whereUsable } from '../core/address/unusable-session.ts'
 import { isUploadError, UploadError } from '../core/errors.ts'
-import type { Clock, CreatedSession, PlannedFile, Protocol } from '../core/ports.ts'
+import type { Clock, CreatedSession, OnWaiting, PlannedFile, Protocol } from '../core/ports.ts'
 import type { TransferEvent } from '../core/transfer/transfer-job.ts'
 import { checkAddressed } from './check-addressed.ts'
 import { callProtocol } from './protocol-call.ts'
@@ -25,16 +25,19 @@ export async function openSession(
   const { record, protocol } = options
   /** No call is under way, and no try was doubtful. */
   let isAtRest = true as boolean
+  // What replaces a session takes files that have had their turn.
+  const isReplacing = record.folded()?.isReplacing === true
   try {
     looking.throwIfAborted()
     const created = await callProtocol(options, signal, async (onWaiting) => {
       isAtRest = false
-      return protocol.create(plans, signal, (wait) => {
+      const told: OnWaiting = (wait) => {
         isAtRest = wait?.isDoubtful === false
         onWaiting(wait)
-      })
+      }
+      return protocol.create(plans, signal, told, isReplacing)
     })
-    const asked = protocol.traits.addressing === 'session' ? plans : []
+    const asked = isReplacing || protocol.traits.addressing === 'session' ? plans : []
     whereUsable(created, () => {
       // The caller gave up just as the answer came, and will start anew or not at all.
       if (signal.aborted) throw new UploadError('ERR_UPLOAD_CANCELLED', 'Given up.')

@@ -1,8 +1,9 @@
 // What happens when addresses die: the host gives new ones, or the names are registered again, or, where the service cannot sign
-// again, a new session takes over the unfinished files. That last way voids receipts, and the host is told so.
+// again, a new session takes over the unfinished files. A new one also takes a file whose own upload is gone. That last way voids
+// receipts, and the host is told so.
 
 import type { AddressRules } from '../core/address/address-policy.ts'
-import { isUploadError, UploadError } from '../core/errors.ts'
+import { isUploadError, UploadError, type HttpStatusError } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import { isReceived, receivedBytesOf, type LedgerFile } from '../core/journal/ledger.ts'
 import type { Clock, Protocol } from '../core/ports.ts'
@@ -78,35 +79,33 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, reaso
     refusals.set(file, { count, receivedCount })
     return count
   }
-  /**
-   * A new session voids receipts, so a refusal that contradicts the address's own deadline is not believed at once. The same
-   * address is tried again the first few times, and for as long as other parts of the file get through.
-   */
-  const isDoubted = async (file: LedgerFile, signal: AbortSignal): Promise<boolean> => {
-    const count = countOf(file)
-    if (count > MAX_REFUSALS) return false
-    await sleep(clock, CONTRADICTION_WAIT_MS * count, signal)
-    return true
-  }
 
   return async (file, reason) => {
-    const { isDead, signal } = reason
+    const { isDead, error, signal } = reason
     if (renewAddresses) return askHost(options, renewAddresses, file, signal)
-    if (protocol.register) return countOf(file) <= MAX_REFUSALS && options.register(file, signal)
-    if (protocol.traits.addressing !== 'session') return false
-    if (!isDead && (await isDoubted(file, signal))) return true
+    const isExpired = error.code === 'ERR_UPLOAD_ADDRESS_EXPIRED'
+    const isGone = protocol.confirm && (error as Partial<HttpStatusError>).serviceCode === 'NoSuchUpload'
+    if (protocol.register && !isGone) return countOf(file) <= MAX_REFUSALS && options.register(file, signal)
+    if (protocol.traits.addressing !== 'session' && !isGone) return false
+    // A new session voids receipts, so a refusal that contradicts the address's own deadline is not believed at once. The same
+    // address is tried again the first few times, and for as long as other parts of the file get through.
+    const count = isDead ? Infinity : countOf(file)
+    if (count <= MAX_REFUSALS) {
+      await sleep(clock, CONTRADICTION_WAIT_MS * count, signal)
+      return true
+    }
     const { generation } = file
     // The addresses are new, were refused without a word of expiry, and took no part: another session would fare no better.
-    if (!isDead && !reason.isExpired && generation > 0 && file.receivedCount === 0) return false
+    if (!isDead && !isExpired && generation > 0 && file.receivedCount === 0) return false
     refusals.delete(file)
     const tries = asked.get(file) ?? 0
     asked.set(file, tries + 1)
     const moves = generation - (generationsBefore[file.plan.fileIndex] ?? 0)
-    checkLife(options, file, { ...reason, tries, moves })
+    checkLife(options, file, { ...reason, isExpired, tries, moves })
     // Many files find their addresses dead at the same time, and one new session serves them all. A session that was already being
-    // made may have been requested without this file, so there can be a second round. A file that fails meanwhile needs none.
-    for (let round = 0; round < 2 && file.generation === generation && file.state === 'ready'; round += 1) {
-      replacing ??= replaceSession(options, signal).finally(() => (replacing = undefined))
+    // made may have been requested without this file, so there can be another round. A file that fails meanwhile needs none.
+    while (file.generation === generation && file.state === 'ready') {
+      replacing ??= replaceSession(options, file, signal).finally(() => (replacing = undefined))
       await replacing
     }
     return file.generation > generation
@@ -150,11 +149,12 @@ async function askHost(
   return true
 }
 
-async function replaceSession(options: RenewalOptions, signal: AbortSignal): Promise<void> {
-  const { record } = options
+/** Where each file has an upload of its own, as where names are registered, the others stay in theirs. */
+async function replaceSession(options: RenewalOptions, gone: LedgerFile, signal: AbortSignal): Promise<void> {
+  const { record, protocol } = options
   const { files } = record.ledger()
-  const oldSessionId = record.sessionId()
-  const asked = files.filter((file) => file.state === 'ready')
+  const oldSessionId = gone.sessionId ?? record.sessionId()
+  const asked = protocol.register ? [gone] : files.filter((file) => file.state === 'ready')
   const plans = asked.map((file) => file.plan)
   await record.write({ type: 'session.creating' })
   const created = await openSession(options, plans, { signal })

@@ -71,7 +71,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
     try {
       addressed =
         (await callProtocol(options, signal, async (onWaiting) =>
-          protocol.register?.(record.sessionId(), plans, { isRepeat, signal, onWaiting }),
+          protocol.register?.(files[0]?.sessionId ?? record.sessionId(), plans, { isRepeat, signal, onWaiting }),
         )) ?? []
     } catch (error) {
       if (hasOthers && !isRepeat && isNo(error)) await record.write({ type, fileIndexes, isRefused: true })

@@ -3,7 +3,7 @@
 // again when they expire, so an address need not live longer than one part takes.
 
 import { checkFunction, checkInteger, checkRequired } from '../client/checks.ts'
-import { HttpStatusError, invalid, isHttpStatusError, UploadError } from '../core/errors.ts'
+import { invalid, isHttpStatusError, UploadError, withDetails } from '../core/errors.ts'
 import { S3_LIMITS } from '../core/plan.ts'
 import type {
   AddressedFile,
@@ -64,6 +64,21 @@ export function s3Multipart(options: S3MultipartOptions): Protocol {
     uploadsOf(sessionId).find(({ uploadId }) => uploadId === serverFileId) ??
     invalid('This S3 session has no upload of that file.')
 
+  const signFiles = async (
+    sessionId: string | number,
+    files: readonly PlannedFile[],
+    signal: AbortSignal,
+  ): Promise<AddressedFile[]> => {
+    const uploads = new Map(uploadsOf(sessionId).map((upload) => [upload.fileIndex, upload]))
+    const addressed: AddressedFile[] = []
+    for (const { fileIndex, partCount } of files) {
+      const upload = uploads.get(fileIndex) ?? invalid('This S3 session has no upload of that file.')
+      const addresses = await signParts(options, upload, partCount, signal)
+      addressed.push({ fileIndex, serverFileId: upload.uploadId, addresses })
+    }
+    return addressed
+  }
+
   return {
     traits: {
       units: options.unitLimits ?? S3_LIMITS,
@@ -73,23 +88,18 @@ export function s3Multipart(options: S3MultipartOptions): Protocol {
       cancelScope: 'session',
       confirms: true,
     },
-    create: (files, signal, onWaiting) =>
-      createUploads(
-        options,
-        files.map((file) => ({ fileIndex: file.fileIndex, key: keyOf(file) })),
-        signal,
-        onWaiting,
-      ),
-    async register(sessionId, files, { signal }) {
-      const uploads = new Map(uploadsOf(sessionId).map((upload) => [upload.fileIndex, upload]))
-      const addressed: AddressedFile[] = []
-      for (const { fileIndex, partCount } of files) {
-        const upload = uploads.get(fileIndex) ?? invalid('This S3 session has no upload of that file.')
-        const addresses = await signParts(options, upload, partCount, signal)
-        addressed.push({ fileIndex, serverFileId: upload.uploadId, addresses })
+    async create(files, signal, onWaiting, isReplacing = false) {
+      const keyed = files.map((file) => ({ fileIndex: file.fileIndex, key: keyOf(file) }))
+      const created = await createUploads(options, keyed, signal, onWaiting)
+      if (!isReplacing) return created
+      try {
+        return { ...created, files: await signFiles(created.sessionId, files, signal) }
+      } catch (error) {
+        // The uploads are there, and nobody will use them: whoever asked can end them.
+        throw withDetails(error, { sessionId: created.sessionId, isDoubtful: created.hasPossibleOrphan })
       }
-      return addressed
     },
+    register: (sessionId, files, { signal }) => signFiles(sessionId, files, signal),
     request: () => ({ method: 'PUT', headers: partHeaders }),
     judge: judgeS3Part,
     confirm: (sessionId, serverFileId, parts, signal, onWaiting) =>
@@ -108,19 +118,13 @@ export function s3Multipart(options: S3MultipartOptions): Protocol {
 
 /**
  * Ceph 16 refuses an expired address with a bare AccessDenied, so that is answered by signing anew, which costs little
- * and is bounded. An upload that is gone is gone under every address, so no new ones are asked for.
+ * and is bounded. An upload that is gone is gone under every address, and its file gets a new one.
  */
 function judgeS3Part(reply: TransportReply, unit: Unit): Verdict {
   const verdict = judgeTaggedPart(reply, unit)
   if (verdict.kind !== 'final' || !isHttpStatusError(verdict.error)) return verdict
-  const { serviceCode, status, message, details } = verdict.error
-  if (serviceCode === 'AccessDenied') return { kind: 'renew', error: verdict.error }
-  if (serviceCode !== 'NoSuchUpload') return verdict
-  const words = `${message} No resume brings it back: upload the file again in a new session.`
-  return {
-    kind: 'final',
-    error: new HttpStatusError('ERR_UPLOAD_HTTP_STATUS', words, { status, serviceCode, details }),
-  }
+  const isRenewed = ['AccessDenied', 'NoSuchUpload'].includes(verdict.error.serviceCode ?? '')
+  return isRenewed ? { kind: 'renew', error: verdict.error } : verdict
 }
 
 async function signParts(

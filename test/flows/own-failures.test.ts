@@ -338,7 +338,7 @@ it('a receipt of a key that nobody knows is refused as a resume of it is', async
 it.each([undefined, null])('an Uplink with credentials that are %j is told what to give', (credentials) => {
   const make = () => createFarEnd({ service: goodStorage, storage: goodStorage, credentials: credentials as never })
 
-  expect(make).toThrow('Credentials must be one of { apiKey } and { accessToken }')
+  expect(make).toThrow('Give credentials: either { apiKey } or { accessToken }.')
 })
 
 it('takes credentials of a class, whose fields are read through getters', () => {

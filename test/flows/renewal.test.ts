@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 
 import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
-import { TransportError } from '../../src/core/errors.ts'
+import { TransportError, UploadError } from '../../src/core/errors.ts'
 import { JOURNAL_VERSION } from '../../src/core/journal/journal.ts'
 import { fileAt } from '../../src/core/journal/ledger.ts'
 import type { AddressedFile, PlannedFile, Protocol } from '../../src/core/ports.ts'
@@ -21,6 +21,8 @@ const PLAN: PlannedFile = {
   partSizeBytes: 3,
   partCount: 2,
 }
+const EXPIRED = new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', 'It has expired.')
+const REFUSED = new UploadError('ERR_UPLOAD_ADDRESS_REFUSED', 'It is refused.')
 const RECEIPT = { acceptedEnd: 3, etag: '"e"', isVerified: true }
 
 /** A session of one file; what its storage's refusals lead to. */
@@ -56,7 +58,7 @@ async function refused(
       const signal = new AbortController().signal
       const file = fileAt(record.ledger(), 0)
       const { generation } = file
-      const answer = job.renew(file, { isDead: false, isExpired, lifeMs, signal })
+      const answer = job.renew(file, { isDead: false, error: isExpired ? EXPIRED : REFUSED, lifeMs, signal })
       answer.catch(() => undefined)
       await clock.advance(10_000)
       answers.push(await answer)
@@ -66,7 +68,7 @@ async function refused(
   }
   /** Finds the file's addresses dead by the storage's time, a moment after they came. */
   const findDead = (signal = new AbortController().signal): Promise<boolean> =>
-    job.renew(fileAt(record.ledger(), 0), { isDead: true, isExpired: true, lifeMs, signal })
+    job.renew(fileAt(record.ledger(), 0), { isDead: true, error: EXPIRED, lifeMs, signal })
   const left = () => record.folded()?.leftSessionIds
   return { clock, record, refuse, findDead, left, sessions: () => sessions }
 }
@@ -123,7 +125,7 @@ it('asks for twenty more sessions and for none after them, where nothing tells h
   await refuse(3, true)
   await expect(refuse(1, true)).rejects.toMatchObject({
     code: 'ERR_UPLOAD_ADDRESS_EXPIRED',
-    message: expect.stringContaining('it is not known how long their addresses live') as string,
+    message: expect.stringContaining('After 20 new sessions, the file is still not sent') as string,
   })
   expect(sessions()).toBe(21)
 })

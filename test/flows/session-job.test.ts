@@ -21,6 +21,8 @@ const protocol: Protocol = {
   judge: (_reply, unit) => ({ kind: 'received', acceptedEnd: unit.end }),
 }
 
+const EXPIRED = new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', 'It has expired.')
+
 const files = (count: number): PlannedFile[] =>
   Array.from({ length: count }, (_, fileIndex) => ({
     fileIndex,
@@ -184,7 +186,7 @@ describe('names', () => {
     }
     const { file, job, signal } = await begunSession(memoryJournal(), { register }, 2)
 
-    const both = [job.replenish(signal), job.renew(file, { isDead: true, isExpired: true, lifeMs: undefined, signal })]
+    const both = [job.replenish(signal), job.renew(file, { isDead: true, error: EXPIRED, lifeMs: undefined, signal })]
     await turn()
     expect(asked).toEqual([['1.c3d']])
     answers[0]?.()

@@ -179,19 +179,27 @@ it('believes a store that denies access without a word only after new addresses'
   expect(always.s3.requestsOf('part')).toHaveLength(4)
 })
 
-it('says of an upload that the store has ended that it takes a new session, which other addresses do not replace', async () => {
+it('believes a store that has ended every upload after a new one of the file has ended too', async () => {
   const gone = { status: 404, body: '<Error><Code>NoSuchUpload</Code></Error>' }
-  const { s3, run } = await startS3Rig({ faults: [{ operation: 'part', nth: 1, answer: gone }] })
+  const { s3, run } = await startS3Rig({ faults: [{ operation: 'part', nth: 'every', answer: gone }] })
 
   const { record } = await run([sourceOf('a', 500)])
 
   expect(record.ledger().files[0]?.error).toMatchObject({
-    code: 'ERR_UPLOAD_HTTP_STATUS',
-    message:
-      'a: The storage refused part 1 (404 NoSuchUpload: this upload was ended or swept away there). ' +
-      'No resume brings it back: upload the file again in a new session.',
+    code: 'ERR_UPLOAD_ADDRESS_REFUSED',
+    message: 'a: The storage refused part 1 (404 NoSuchUpload: this upload was ended or swept away there).',
   })
-  expect(s3.requestsOf('part')).toHaveLength(1)
+  expect([s3.requestsOf('create').length, s3.uploads.size]).toEqual([2, 1])
+})
+
+it('tries a part again before it believes once that its upload is gone', async () => {
+  const gone = { status: 404, body: '<Error><Code>NoSuchUpload</Code></Error>' }
+  const { s3, run } = await startS3Rig({ faults: [{ operation: 'part', nth: 1, answer: gone }] })
+
+  const { result } = await run([sourceOf('a', 500)])
+
+  expect(result).toEqual({ confirmedCount: 1, failedCount: 0 })
+  expect(s3.requestsOf('create')).toHaveLength(1)
 })
 
 describe('creating a session', () => {

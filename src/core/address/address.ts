@@ -60,9 +60,8 @@ function parseSeconds(text: string | undefined): number | undefined {
 
 /** Reads 20261120T183000Z, 2026-11-20, 2026-11-20T18:30Z and 2026-11-20T18:30:00Z, also with a fraction of a second. */
 function parseTime(text: string | undefined): number | undefined {
-  const match = /^(\d{4})-?(\d\d)-?(\d\d)(?:T(\d\d)(?::|%3A)?(\d\d)(?:(?::|%3A)?(\d\d)(?:\.\d{1,9})?)?Z)?$/i.exec(
-    text ?? '',
-  )
+  const plain = (text ?? '').replace(/%3A/gi, ':')
+  const match = /^(\d{4})-?(\d\d)-?(\d\d)(?:T(\d\d):?(\d\d)(?::?(\d\d)(?:\.\d{1,9})?)?Z)?$/.exec(plain)
   if (match === null) return undefined
   // Groups that did not match are undefined: a date alone means midnight.
   const at = (group: number) => Number(match[group] ?? 0)

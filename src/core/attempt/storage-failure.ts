@@ -2,6 +2,7 @@
 
 import { HttpStatusError, invariant, type UploadError, type UploadErrorCode } from '../errors.ts'
 import type { TransportReply, Unit, Verdict } from '../ports.ts'
+import { isPassingStatus } from '../retry.ts'
 import { retryAfterOf } from '../retry-after.ts'
 
 /** A verdict on an answer that was not a success. */
@@ -12,9 +13,6 @@ const EXPIRED_CODES = new Set(['ExpiredToken', 'RequestExpired', 'TokenRefreshRe
 const TRANSIENT_CODES = new Set(['RequestTimeout', 'IncompleteBody', 'OperationAborted', 'ConditionalRequestConflict'])
 const DAMAGED_CODES = new Set(['BadDigest', 'Md5Mismatch', 'XAmzContentSHA256Mismatch'])
 const THROTTLE_CODES = new Set(['SlowDown', 'SlowDownRead', 'SlowDownWrite', 'ServerBusy', 'TooManyRequests'])
-const TRANSIENT_STATUSES = new Set([408, 425, 429, 499])
-// These say that the request itself is not understood: sending it again changes nothing.
-const LASTING_5XX = new Set([501, 505])
 
 /**
  * What an answer other than 2xx means for a part sent to a pre-signed address. Reads the XML error of S3-compatible
@@ -61,8 +59,7 @@ export function classifyStorageFailure(reply: TransportReply, unit: Unit): Stora
   if (DAMAGED_CODES.has(code)) return again('ERR_UPLOAD_DIGEST_MISMATCH', 'the bytes were damaged on their way')
   // Only the reason in a 400 tells whether it lasts, and the answer may break off before that.
   const isUntold = status === 400 && code === '' && reply.isBodyCut
-  if (isUntold || TRANSIENT_STATUSES.has(status) || TRANSIENT_CODES.has(code)) return again('ERR_UPLOAD_HTTP_STATUS')
-  if (status >= 500 && !LASTING_5XX.has(status)) return again('ERR_UPLOAD_HTTP_STATUS')
+  if (isUntold || isPassingStatus(status) || TRANSIENT_CODES.has(code)) return again('ERR_UPLOAD_HTTP_STATUS')
   // Somebody may have ended it on purpose, so only a person's word, a resume, asks for other addresses: see session-addresses.
   if (code === 'NoSuchUpload') {
     return end('final', 'ERR_UPLOAD_ADDRESS_REFUSED', 'this upload was ended or swept away there')

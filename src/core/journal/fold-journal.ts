@@ -95,8 +95,9 @@ export function advanceFold(folded: FoldedJournal, record: JournalRecord): void 
       state.isReplacing = false
       state.hasPossibleOrphan ||= record.hasPossibleOrphan ?? false
       const used = state.ledger.files.map((file) => file.sessionId)
-      // If all files that it was made for have failed meanwhile, nobody will use it.
-      if (used.includes(record.sessionId)) state.sessionId = record.sessionId
+      // If all files that it was made for have failed meanwhile, nobody will use it. Files without a session of their own stay
+      // in the one that was created.
+      if (used.includes(record.sessionId) && !used.includes(undefined)) state.sessionId = record.sessionId
       used.push(state.sessionId)
       state.leftSessionIds = [...before, record.sessionId].filter((sessionId) => !used.includes(sessionId))
       break

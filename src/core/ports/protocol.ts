@@ -155,9 +155,15 @@ export interface Protocol {
   /**
    * Opens a session. When it rejects with an UploadError, `details.isDoubtful` says whether the far end may have opened one all
    * the same; if it does not say, that is assumed. `onWaiting`, here and below, lets a protocol that repeats its calls by
-   * itself report its waits.
+   * itself report its waits. `isReplacing`: the session takes the place of one in which these files were lost, and must come with
+   * their addresses, also where addressing is `batches`.
    */
-  create(files: readonly PlannedFile[], signal: AbortSignal, onWaiting?: OnWaiting): Promise<CreatedSession>
+  create(
+    files: readonly PlannedFile[],
+    signal: AbortSignal,
+    onWaiting?: OnWaiting,
+    isReplacing?: boolean,
+  ): Promise<CreatedSession>
   /**
    * Where addressing is `batches`: registers files in one call, in the order given. Never called twice at once, unless the
    * earlier call was abandoned.

@@ -100,11 +100,11 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     const written = job.record({ type: 'part.received', fileIndex, partNumber, generation, receipt })
     return written ? written.then(() => taken(start, receipt)) : taken(start, receipt)
   }
-  const renew = (file: LedgerFile, isDead: boolean, isExpired: boolean): Promise<boolean> => {
+  const renew = (file: LedgerFile, isDead: boolean, error: UploadError): Promise<boolean> => {
     const known = renewing.get(file)
     if (known) return known
     const lifeMs = options.lifeOf(file)
-    const renewal = job.renew(file, { isDead, isExpired, lifeMs, signal }).finally(() => {
+    const renewal = job.renew(file, { isDead, error, lifeMs, signal }).finally(() => {
       renewing.delete(file)
       // It may have moved other files, even where it was of no use to this one, such as one that has failed meanwhile.
       return options.onMoved()
@@ -123,7 +123,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     let mayGoOn = verdict.kind === 'renew' && (isDead ? turn.usedTries : usedTries) < retries
     try {
       if (mayGoOn && file.addresses[turn.unit.partNumber - 1] === address.url)
-        mayGoOn = await renew(file, isDead, error.code === 'ERR_UPLOAD_ADDRESS_EXPIRED')
+        mayGoOn = await renew(file, isDead, error)
     } catch (failure) {
       if (signal.aborted || isFatal(failure)) throw failure
       return failFile(file, failure, turn)

@@ -39,8 +39,8 @@ export interface RenewalReason {
    * The addresses are dead by the storage's clock, as far as we know it. False: the storage refused one that should be alive.
    */
   readonly isDead: boolean
-  /** The storage itself said that the addresses have expired. False: it gave no reason. */
-  readonly isExpired: boolean
+  /** Why the storage took the addresses no longer. */
+  readonly error: UploadError
   /** How long the addresses live from when they were signed, ms; undefined where they do not say. */
   readonly lifeMs: number | undefined
   readonly signal: AbortSignal

@@ -588,7 +588,8 @@ describe('addresses that are no longer taken', () => {
         generation === 1 ? { kind: 'status', status: 403, code: 'RequestExpired' } : undefined,
     })
     const [slow] = world.sources([100])
-    const reason = { isDead: false, isExpired: true, lifeMs: undefined, signal: signal() }
+    const error = new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', 'It has expired.')
+    const reason = { isDead: false, error, lifeMs: undefined, signal: signal() }
     let openings = 0
     const source = Object.assign(Object.create(slow!) as WatchedSource, {
       async open(expected: Parameters<WatchedSource['open']>[0]) {
