@@ -20,6 +20,7 @@ import { noteMethods } from './allowed-methods.ts'
 import { holdExpectedBodies, inviteBody } from './expected-bodies.ts'
 import { metricsRoute, type Metrics } from './metrics.ts'
 import { allowOtherOrigins, ORIGIN_HEADERS } from './other-origins.ts'
+import { boundPipelining } from './pipelined-requests.ts'
 import { DISK_FULL_RETRY_SECONDS, errorBody, MalformedRequest, Refusal } from './replies.ts'
 import { echoRequestIds, requestIdOf } from './request-ids.ts'
 import { securityHeaders } from './security-headers.ts'
@@ -57,6 +58,7 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
     clientErrorHandler: answerUnreadable,
   })
   holdExpectedBodies(app.server)
+  boundPipelining(app.server)
   // No body is read before its caller and purpose are known. Node discards an unread body as it arrives.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
