@@ -106,6 +106,7 @@ interface Answering {
   code(status: number): Answering
   header(name: string, value: string): Answering
   headers(values: Readonly<Record<string, string>>): Answering
+  removeHeader(name: string): Answering
   send(body: object): unknown
 }
 
@@ -154,6 +155,8 @@ function answerError({ settings }: ServiceContext, error: unknown, request: Fast
   if (status === 413) {
     const { bodyBytes } = settings.limits
     const message = `The body is larger than ${bodyBytes} bytes.`
+    // Fastify would close the connection, and a client that does not ask before it sends would often not see the answer.
+    if (request.headers.expect === undefined) reply.removeHeader('connection')
     return reply.code(413).send(errorBody('body_too_large', message, { limit: bodyBytes }))
   }
   if (status < 500) return reply.code(status).send(errorBody('invalid_request', 'The request could not be read.'))
