@@ -257,21 +257,24 @@ describe('what one call may ask for', () => {
   it.each([
     ['announced', 'Content-Length: 2000', ' '.repeat(1_500), ' '.repeat(500)],
     ['sent', 'Transfer-Encoding: chunked', `5dc\r\n${' '.repeat(1_500)}\r\n`, '0\r\n\r\n'],
-  ])('leaves the connection to a client that has %s too many bytes, until it reads that', async (_, how, begun, rest) => {
-    const { port } = await startWith({ bodyBytes: 1024 })
-    const socket = connect(port, '127.0.0.1').on('error', () => undefined)
-    onTestFinished(() => void socket.destroy())
-    let answers = ''
-    socket.on('data', (bytes: Buffer) => (answers += bytes.toString()))
-    const head = `x-api-key: ${API_KEY}\r\nContent-Type: application/json\r\n${how}\r\n\r\n`
+  ])(
+    'leaves the connection to a client that has %s too many bytes, until it reads that',
+    async (_, how, begun, rest) => {
+      const { port } = await startWith({ bodyBytes: 1024 })
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+      onTestFinished(() => void socket.destroy())
+      let answers = ''
+      socket.on('data', (bytes: Buffer) => (answers += bytes.toString()))
+      const head = `x-api-key: ${API_KEY}\r\nContent-Type: application/json\r\n${how}\r\n\r\n`
 
-    socket.write(`POST /mocap_session HTTP/1.1\r\nHost: x\r\n${head}${begun}`)
-    await expect.poll(() => answers).toContain('body_too_large')
-    expect(answers).not.toContain('connection: close')
-    socket.write(`${rest}GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`)
+      socket.write(`POST /mocap_session HTTP/1.1\r\nHost: x\r\n${head}${begun}`)
+      await expect.poll(() => answers).toContain('body_too_large')
+      expect(answers).not.toContain('connection: close')
+      socket.write(`${rest}GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`)
 
-    await expect.poll(() => answers).toContain('"ok"')
-  })
+      await expect.poll(() => answers).toContain('"ok"')
+    },
+  )
 })
 
 describe('open sessions', () => {
