@@ -123,9 +123,11 @@ function guarded(app: FastifyInstance, { context, admission, status, rooms }: Gu
   const { limits } = context.settings
   void app.register((scope, _options, done) => {
     scope.addHook('onRequest', credentialCheck(context, admission, status))
-    scope.addHook('preParsing', (request, reply, payload, done) => {
-      if (!(Number(request.headers['content-length']) > limits.bodyBytes)) inviteBody(reply.raw)
-      done(null, payload)
+    scope.addHook('preParsing', async ({ method, headers }, reply, payload) => {
+      // Before the body is read: nothing may wait from its parsing to its judgement, because parsed it can take ten times its size.
+      if (method === 'POST' || method === 'PATCH') await context.roomForRecords?.forRecord()
+      if (!(Number(headers['content-length']) > limits.bodyBytes)) inviteBody(reply.raw)
+      return payload
     })
     // Parsed in a promise, so that what parseJson throws becomes a rejection. The body of a DELETE means nothing (RFC 9110, 9.3.5).
     scope.addContentTypeParser(
@@ -134,9 +136,6 @@ function guarded(app: FastifyInstance, { context, admission, status, rooms }: Gu
       ({ method }: FastifyRequest, bytes: Buffer) =>
         method === 'DELETE' ? Promise.resolve() : Promise.resolve(bytes).then(parseJson),
     )
-    scope.addHook('preHandler', async ({ method }) => {
-      if (method === 'POST' || method === 'PATCH') await context.roomForRecords?.forRecord()
-    })
     for (const routes of rooms) routes(scope, context)
     done()
   })

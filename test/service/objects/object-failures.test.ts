@@ -80,8 +80,10 @@ it('refuses what writes where half of what is to be kept free is gone; reading a
 
   const create = await service.call('POST', '/mocap_session', {})
   const update = await service.call('PATCH', '/requested_analyses/1', {})
+  // Refused before it is read, so that no parsed body is kept while the disk is asked.
+  const unread = await service.call('POST', '/mocap_session', '{"half')
 
-  for (const { status, headers, json } of [create, update]) {
+  for (const { status, headers, json } of [create, update, unread]) {
     expect(status).toBe(503)
     expect(headers.get('retry-after')).toBe('60')
     expect(json).toMatchObject({ error: { code: 'unavailable', message: expect.stringContaining('disk') as string } })
