@@ -4,6 +4,9 @@ import { describe, expect, it } from 'vitest'
 
 import { call, isAbsent, openCapture } from './service-calls.ts'
 
+const UUID = '0b6a5e0e-6a53-4f4e-9a55-0a8f0f3f6f10'
+const cursor = (...values: unknown[]) => Buffer.from(JSON.stringify(values)).toString('base64url')
+
 /** All ids of a list, newest first, in pages of so many; `between` happens after the first page. */
 async function pages(path: string, name: string, limit: number, between: () => Promise<unknown>): Promise<unknown[][]> {
   const found: unknown[][] = []
@@ -67,7 +70,9 @@ describe.skipIf(isAbsent)('pages', () => {
     ['after', '/stored?after=nobody'],
     ['after', '/requested_analyses?after=12'],
     ['after', '/sessions?after=WyJ4Il0'],
-    ['after', `/requested_analyses?after=${Buffer.from('[1e99]').toString('base64url')}`],
+    ['after', `/requested_analyses?after=${cursor(1e99)}`],
+    ['after', `/sessions?after=${cursor('0000-01-01T00:00:00.000Z', UUID)}`],
+    ['after', `/sessions?after=${cursor('2026-13-01T00:00:00.000Z', UUID)}`],
   ])('refuse a wrong %s: %s', async (field, path) => {
     const { status, json } = await call('GET', path)
 

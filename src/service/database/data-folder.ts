@@ -3,9 +3,10 @@
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { link, open, readdir, readFile, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import { isCode } from '../error-code.ts'
+import { syncFolder } from '../sync-folder.ts'
 import type { Database } from './tables.ts'
 
 const SECRET_BYTES = 32
@@ -56,9 +57,11 @@ export async function checkDataFolder(folder: string, database: 'embedded' | 'se
  * it and its objects are unknown to this one.
  */
 export async function claimDataFolder(folder: string, db: Database): Promise<void> {
-  if ((await readIfThere(join(folder, IDENTITY))) === undefined) await checkObjects(folder, db)
   const { id } = await db.selectFrom('database_identity').select('id').executeTakeFirstOrThrow()
-  const owner = await madeOnce(join(folder, IDENTITY), Buffer.from(id))
+  const owner = await madeOnce(join(folder, IDENTITY), async () => {
+    await checkObjects(folder, db)
+    return Buffer.from(id)
+  })
   if (owner.toString() !== id) throw belongsToAnother(folder)
 }
 
@@ -80,19 +83,20 @@ async function checkObjects(folder: string, db: Database): Promise<void> {
 /** The folder's secret, so that addresses survive a restart and are valid at every copy. Only the owner may read the file. */
 export async function signingSecret(folder: string): Promise<Uint8Array> {
   const path = join(folder, SIGNING_KEY)
-  const secret = await madeOnce(path, randomBytes(SECRET_BYTES))
+  const secret = await madeOnce(path, () => Promise.resolve(randomBytes(SECRET_BYTES)))
   if (secret.length === SECRET_BYTES) return secret
   throw new Error(`The file ${path} is damaged. Remove it: a new one is made, and addresses that are out die.`)
 }
 
-/** Reads the file at `path`. If there is none, one of the processes that try makes it from its `bytes`, complete and durable. */
-async function madeOnce(path: string, bytes: Uint8Array): Promise<Buffer> {
+/** Reads the file at `path`. If there is none, one of the processes that try makes it of its `bytes`, complete and durable. */
+async function madeOnce(path: string, bytes: () => Promise<Uint8Array>): Promise<Buffer> {
   const known = await readIfThere(path)
   if (known !== undefined) return known
+  const made = await bytes()
   const aside = `${path}.${randomUUID()}`
   const file = await open(aside, 'wx', 0o600)
   try {
-    await file.writeFile(bytes)
+    await file.writeFile(made)
     await file.sync()
   } finally {
     await file.close()
@@ -106,6 +110,7 @@ async function madeOnce(path: string, bytes: Uint8Array): Promise<Buffer> {
   } finally {
     await rm(aside, { force: true })
   }
+  await syncFolder(dirname(path))
   return readFile(path)
 }
 

@@ -14,6 +14,14 @@ const PASSING_CODES =
 const PASSING_WORDS =
   /^(?:timeout exceeded when trying to connect|Query read timeout|Connection terminated|Client has encountered a connection error)/
 
+/** The connection broke at a commit: all of the transaction is done, or nothing. */
+export class CommitInDoubtError extends Error {
+  constructor(cause: unknown) {
+    super('The database did not say whether it committed.', { cause })
+    this.name = 'CommitInDoubtError'
+  }
+}
+
 /** True when a disk or its quota is full: the service's own (ENOSPC, EDQUOT) or the database's (53100). */
 export function isDiskFull(error: unknown): boolean {
   return (
@@ -23,7 +31,7 @@ export function isDiskFull(error: unknown): boolean {
   )
 }
 
-/** True when the database was away, busy or restarting. False for every mistake of ours. */
+/** True when the database was away, busy or restarting, and nothing was done. False for every mistake of ours. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''

@@ -1,9 +1,10 @@
 // A PostgreSQL server, for any number of processes at once. Nothing waits forever, neither for a connection nor for a lock nor for
 // an answer, and the server ends a transaction that its process has forgotten.
 
-import { Kysely, PostgresDialect } from 'kysely'
+import { Kysely, PostgresDialect, type Driver } from 'kysely'
 import { Pool, types, type PoolConfig } from 'pg'
 
+import { CommitInDoubtError } from './database-errors.ts'
 import { migrate } from './migrations.ts'
 import type { Database, Tables } from './tables.ts'
 
@@ -50,5 +51,28 @@ function connect(config: PoolConfig): Database {
   // A broken connection fails the query it carries, if any. Without these listeners it would end the process.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => void client.on('error', () => undefined))
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  return new Kysely<Tables>({ dialect: new DoubtingDialect({ pool }) })
+}
+
+/**
+ * Tells a transaction that was surely not done from one whose commit had no answer: the first may be repeated, as a connection that
+ * breaks earlier takes all of it back.
+ */
+class DoubtingDialect extends PostgresDialect {
+  override createDriver(): Driver {
+    const driver = super.createDriver()
+    const commit = driver.commitTransaction.bind(driver)
+    const rollBack = driver.rollbackTransaction.bind(driver)
+    driver.commitTransaction = async (connection) => {
+      try {
+        await commit(connection)
+      } catch (cause) {
+        // Only what the server itself says has a severity.
+        throw cause instanceof Error && 'severity' in cause ? cause : new CommitInDoubtError(cause)
+      }
+    }
+    // Fails on a broken connection alone, and the error before it says more.
+    driver.rollbackTransaction = (connection) => rollBack(connection).catch(() => undefined)
+    return driver
+  }
 }

@@ -20,6 +20,7 @@ import { noteMethods } from './allowed-methods.ts'
 import { holdExpectedBodies, inviteBody } from './expected-bodies.ts'
 import { metricsRoute, type Metrics } from './metrics.ts'
 import { allowOtherOrigins, ORIGIN_HEADERS } from './other-origins.ts'
+import { boundPipelining } from './pipelined-requests.ts'
 import { DISK_FULL_RETRY_SECONDS, errorBody, MalformedRequest, Refusal } from './replies.ts'
 import { echoRequestIds, requestIdOf } from './request-ids.ts'
 import { securityHeaders } from './security-headers.ts'
@@ -57,6 +58,7 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
     clientErrorHandler: answerUnreadable,
   })
   holdExpectedBodies(app.server)
+  boundPipelining(app.server)
   // No body is read before its caller and purpose are known. Node discards an unread body as it arrives.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
@@ -104,6 +106,7 @@ interface Answering {
   code(status: number): Answering
   header(name: string, value: string): Answering
   headers(values: Readonly<Record<string, string>>): Answering
+  removeHeader(name: string): Answering
   send(body: object): unknown
 }
 
@@ -120,9 +123,11 @@ function guarded(app: FastifyInstance, { context, admission, status, rooms }: Gu
   const { limits } = context.settings
   void app.register((scope, _options, done) => {
     scope.addHook('onRequest', credentialCheck(context, admission, status))
-    scope.addHook('preParsing', (request, reply, payload, done) => {
-      if (!(Number(request.headers['content-length']) > limits.bodyBytes)) inviteBody(reply.raw)
-      done(null, payload)
+    scope.addHook('preParsing', async ({ method, headers }, reply, payload) => {
+      // Before the body is read: nothing may wait from its parsing to its judgement, because parsed it can take ten times its size.
+      if (method === 'POST' || method === 'PATCH') await context.roomForRecords?.forRecord()
+      if (!(Number(headers['content-length']) > limits.bodyBytes)) inviteBody(reply.raw)
+      return payload
     })
     // Parsed in a promise, so that what parseJson throws becomes a rejection. The body of a DELETE means nothing (RFC 9110, 9.3.5).
     scope.addContentTypeParser(
@@ -131,9 +136,6 @@ function guarded(app: FastifyInstance, { context, admission, status, rooms }: Gu
       ({ method }: FastifyRequest, bytes: Buffer) =>
         method === 'DELETE' ? Promise.resolve() : Promise.resolve(bytes).then(parseJson),
     )
-    scope.addHook('preHandler', async ({ method }) => {
-      if (method === 'POST' || method === 'PATCH') await context.roomForRecords?.forRecord()
-    })
     for (const routes of rooms) routes(scope, context)
     done()
   })
@@ -152,6 +154,8 @@ function answerError({ settings }: ServiceContext, error: unknown, request: Fast
   if (status === 413) {
     const { bodyBytes } = settings.limits
     const message = `The body is larger than ${bodyBytes} bytes.`
+    // Fastify would close the connection, and a client that does not ask before it sends would often not see the answer.
+    if (request.headers.expect === undefined) reply.removeHeader('connection')
     return reply.code(413).send(errorBody('body_too_large', message, { limit: bodyBytes }))
   }
   if (status < 500) return reply.code(status).send(errorBody('invalid_request', 'The request could not be read.'))

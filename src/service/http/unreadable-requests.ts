@@ -5,15 +5,16 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 
 import { ORIGIN_HEADERS } from './other-origins.ts'
+import { isAnswering } from './pipelined-requests.ts'
 import { errorBody } from './replies.ts'
 
 /** What an unreadable request is answered with. */
 export const UNREADABLE = errorBody('invalid_request', 'The path or a header is malformed.')
 
-/** Answers and closes a connection on which Node's parser has failed. */
+/** Closes a connection on which Node's parser has failed, with an answer if none has begun there. */
 export function answerUnreadable(error: { readonly code?: string }, socket: Socket): void {
   // After a reset nobody listens any more.
-  if (socket.writable && error.code !== 'ECONNRESET') {
+  if (socket.writable && error.code !== 'ECONNRESET' && !isAnswering(socket)) {
     const status = statusOf(error.code)
     const body = JSON.stringify(UNREADABLE)
     const headers = {

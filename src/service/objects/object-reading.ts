@@ -43,13 +43,18 @@ async function isReadable({ db }: ServiceContext, key: ObjectKey): Promise<boole
   return file !== undefined
 }
 
-async function* readBlobs({ store }: ServiceContext, parts: readonly { blob: string }[]): AsyncGenerator<Buffer> {
-  for (const { blob } of parts) {
+/** Yields exactly as many bytes as were announced: with fewer, the reader would wait for the rest. */
+async function* readBlobs(
+  { store }: ServiceContext,
+  parts: readonly { readonly blob: string; readonly size_bytes: number }[],
+): AsyncGenerator<Buffer> {
+  for (const { blob, size_bytes } of parts) {
     const file = await store.open(blob)
     try {
-      for (;;) {
-        const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(WINDOW_BYTES), 0, WINDOW_BYTES, null)
-        if (bytesRead === 0) break
+      for (let left = size_bytes; left > 0;) {
+        const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(Math.min(left, WINDOW_BYTES)))
+        if (bytesRead === 0) throw new Error(`The blob ${blob} has lost its last ${left} bytes.`)
+        left -= bytesRead
         yield buffer.subarray(0, bytesRead)
       }
     } finally {

@@ -24,21 +24,20 @@ export function captureRoutes(app: FastifyInstance, context: ServiceContext): vo
     const caller = callerOf(request)
     checkOrganisation(caller, body.org_id)
     const now = timeOf(context)
+    const values = {
+      id: randomUUID(),
+      owner: caller.orgId,
+      org_id: body.org_id,
+      mocap_type_id: body.mocap_type_id,
+      session_type_id: body.session_type_id,
+      session_date: body.session_date,
+      status: 'pending',
+      created_at: now,
+      updated_at: now,
+    }
     const session = await context.db
-      .insertInto('mocap_sessions')
-      .values({
-        id: randomUUID(),
-        owner: caller.orgId,
-        org_id: body.org_id,
-        mocap_type_id: body.mocap_type_id,
-        session_type_id: body.session_type_id,
-        session_date: body.session_date,
-        status: 'pending',
-        created_at: now,
-        updated_at: now,
-      })
-      .returningAll()
-      .executeTakeFirstOrThrow()
+      .transaction()
+      .execute((trx) => trx.insertInto('mocap_sessions').values(values).returningAll().executeTakeFirstOrThrow())
     return { ...withoutOwner(session), session_id: session.id }
   })
 

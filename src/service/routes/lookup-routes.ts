@@ -23,6 +23,8 @@ const PLAYERS = [
 const SAMPLE_SESSION = { id: 'sample-session', session_type_id: 2, session_date: '2026-01-15', status: 'pending' }
 /** How many of the newest are listed, and the most in a page. */
 const MAX_SESSIONS = 1_000
+/** The database has no year 0. */
+const YEAR_ONE = Date.parse('0001-01-01T00:00:00.000Z')
 
 export function lookupRoutes(app: FastifyInstance, { db, settings }: ServiceContext): void {
   app.get('/movement_types', () => Promise.resolve({ movement_types: MOVEMENT_TYPES }))
@@ -70,7 +72,7 @@ function placeInCursor([moment, id]: readonly unknown[]): Place {
   const isPlace =
     typeof moment === 'string' &&
     /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(moment) &&
-    !Number.isNaN(Date.parse(moment)) &&
+    Date.parse(moment) >= YEAR_ONE &&
     typeof id === 'string' &&
     /^[0-9a-f-]{36}$/.test(id)
   return isPlace ? { createdAt: new Date(moment), id } : refuseCursor()

@@ -15,18 +15,17 @@ export function segmentRoutes(app: FastifyInstance, context: ServiceContext): vo
   app.post('/player_group_segments', { config: { answersMalformed: true } }, async (request) => {
     const body = readBody(segmentRequest, request.body)
     const now = timeOf(context)
+    const values = {
+      owner: callerOf(request).orgId,
+      movement_type_id: body.movement_type_id,
+      dom_hand: body.dom_hand,
+      org_movement_ids: JSON.stringify(body.org_movement_ids ?? []),
+      created_at: now,
+      updated_at: now,
+    }
     const segment = await db
-      .insertInto('player_group_segments')
-      .values({
-        owner: callerOf(request).orgId,
-        movement_type_id: body.movement_type_id,
-        dom_hand: body.dom_hand,
-        org_movement_ids: JSON.stringify(body.org_movement_ids ?? []),
-        created_at: now,
-        updated_at: now,
-      })
-      .returningAll()
-      .executeTakeFirstOrThrow()
+      .transaction()
+      .execute((trx) => trx.insertInto('player_group_segments').values(values).returningAll().executeTakeFirstOrThrow())
     return describe(segment)
   })
 

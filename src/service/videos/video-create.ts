@@ -46,6 +46,8 @@ export async function createSession(
     await recordUploads(context, ids, uploadIds)
     const begun = objects.map((object, index) => ({ ...object, uploadId: uploadIds[index] ?? null }))
     const addresses = await storage.partAddresses(begun, signal)
+    // Work this short may not have looked, and nobody else will ever end the session.
+    signal.throwIfAborted()
     return {
       upload_session_id: sessionId,
       pre_signed_urls: body.files.map((file, index) => describeFile(file, Number(ids[index]), addresses[index] ?? [])),

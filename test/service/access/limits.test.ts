@@ -1,5 +1,6 @@
 // What the service takes of one organisation, one address and one call, and what it says beyond.
 
+import { connect } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 
 import fc from 'fast-check'
@@ -252,6 +253,28 @@ describe('what one call may ask for', () => {
     expect((await register(['a.action', 'b.action'])).status).toBe(200)
     expect((await create(2)).json).toHaveProperty('pre_signed_urls')
   })
+
+  it.each([
+    ['announced', 'Content-Length: 2000', ' '.repeat(1_500), ' '.repeat(500)],
+    ['sent', 'Transfer-Encoding: chunked', `5dc\r\n${' '.repeat(1_500)}\r\n`, '0\r\n\r\n'],
+  ])(
+    'leaves the connection to a client that has %s too many bytes, until it reads that',
+    async (_, how, begun, rest) => {
+      const { port } = await startWith({ bodyBytes: 1024 })
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+      onTestFinished(() => void socket.destroy())
+      let answers = ''
+      socket.on('data', (bytes: Buffer) => (answers += bytes.toString()))
+      const head = `x-api-key: ${API_KEY}\r\nContent-Type: application/json\r\n${how}\r\n\r\n`
+
+      socket.write(`POST /mocap_session HTTP/1.1\r\nHost: x\r\n${head}${begun}`)
+      await expect.poll(() => answers).toContain('body_too_large')
+      expect(answers).not.toContain('connection: close')
+      socket.write(`${rest}GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`)
+
+      await expect.poll(() => answers).toContain('"ok"')
+    },
+  )
 })
 
 describe('open sessions', () => {

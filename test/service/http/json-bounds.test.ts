@@ -61,3 +61,13 @@ it('looks no further than that for what cannot be stored', () => {
   expect(problemsOf(() => readBody(segmentRequest, body))).toHaveLength(20)
   expect(measured.mock.calls.filter(([text]) => text === long[0])).toHaveLength(20)
 })
+
+it('does not list the fields of a body that the interface does not show, of which there may be a million', () => {
+  const listed = vi.fn(() => [])
+  const body = new Proxy({ dom_hand: 'X', org_movement_ids: [1] }, { ownKeys: listed })
+
+  expect(problemsOf(() => readBody(segmentRequest, body)).map(({ field }) => field)).toEqual([
+    ...['movement_type_id', 'dom_hand', 'org_movement_ids.0'],
+  ])
+  expect(listed).not.toHaveBeenCalled()
+})

@@ -1,7 +1,7 @@
 // A disk that fails under the storage while a body is on its way.
 
 import { once } from 'node:events'
-import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises'
+import { mkdtemp, open, readdir, rm, truncate, type FileHandle } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 
 import type { ServiceOptions } from '../../../src/service/index.ts'
-import { openCaptureSession, register, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
+import { openCaptureSession, put, register, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
 
 const BODY_BYTES = 4_000_000
 
@@ -71,6 +71,29 @@ it('ends a connection whose refused body stops coming', async () => {
   await expect(once(socket, 'close')).resolves.toBeDefined()
 })
 
+it.each([
+  ['fewer', 3, /\r\n\r\nhel$/],
+  ['more', 20, /\r\n\r\nhello againHTTP\/1.1 200 OK\r\n[^]*"ok"/],
+])('lets nothing stand in the place of lost bytes: the disk has %s than were stored', async (_, bytes, answers) => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'service-damaged-'))
+  const service = await onDisk({ dataDir })
+  await put(await captureAddress(service), 'hello again')
+  const stored = join(dataDir, 'objects', 'stored')
+  const [blob] = await readdir(stored)
+  await truncate(join(stored, blob!), bytes)
+  const { items } = (await service.call('GET', '/stored')).json as { items: { url: string }[] }
+  const { pathname, search } = new URL(items[0]!.url)
+  const socket = connect(service.port, '127.0.0.1').setEncoding('latin1')
+  let text = ''
+  socket.on('data', (piece: string) => (text += piece))
+
+  socket.write(`GET ${pathname}${search} HTTP/1.1\r\nHost: x\r\n\r\n`)
+  socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+  await once(socket, 'close')
+
+  expect(text).toMatch(answers)
+})
+
 it('refuses what writes where half of what is to be kept free is gone; reading and removing go on', async () => {
   // A database that is there is opened on such a disk; a new one is not.
   const dataDir = await mkdtemp(join(tmpdir(), 'service-full-'))
@@ -80,8 +103,10 @@ it('refuses what writes where half of what is to be kept free is gone; reading a
 
   const create = await service.call('POST', '/mocap_session', {})
   const update = await service.call('PATCH', '/requested_analyses/1', {})
+  // Refused before it is read, so that no parsed body is kept while the disk is asked.
+  const unread = await service.call('POST', '/mocap_session', '{"half')
 
-  for (const { status, headers, json } of [create, update]) {
+  for (const { status, headers, json } of [create, update, unread]) {
     expect(status).toBe(503)
     expect(headers.get('retry-after')).toBe('60')
     expect(json).toMatchObject({ error: { code: 'unavailable', message: expect.stringContaining('disk') as string } })

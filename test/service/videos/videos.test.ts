@@ -1,13 +1,18 @@
 // Video on the service's own disk, beyond what the interface says of every deployment: the form of its addresses, and
 // parts of any size.
 
+import { openAsBlob } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
 
 import { openDatabase } from '../../../src/service/database/database.ts'
+import { storageOf } from '../../../src/service/objects/storage-of.ts'
+import { openContext, type Undo } from '../../../src/service/open-context.ts'
+import { resolveOptions } from '../../../src/service/settings.ts'
+import { createSession } from '../../../src/service/videos/video-create.ts'
 import { openVideoSession, put, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
 
 let service: ServiceUnderTest
@@ -117,4 +122,21 @@ it('tells the first twenty problems of a create, however many files have one', a
   expect(errors.map(({ field }) => field)).toEqual(
     Array.from({ length: 20 }, (_, index) => `files.${index}.number_of_chunks`),
   )
+})
+
+it('cancels the session of a create whose caller has left, however short the work was', async () => {
+  const undo: Undo = []
+  const preparedDatabase = await openAsBlob(inject('preparedDatabase'))
+  const { context } = await openContext(resolveOptions({ preparedDatabase }), undo)
+  onTestFinished(async () => {
+    for (const step of undo.reverse()) await step()
+  })
+  const files = [{ raw_file_name: 'clip.mp4', file_size_bytes: 1, number_of_chunks: 1 }]
+  const body = { movement_type_id: 1, player_id: 'p-17', session_date: '2026-11-20', session_type_id: 2, files }
+  const caller = { owner: 'development', signal: AbortSignal.abort(new Error('The caller has left.')) }
+
+  await expect(createSession(context, storageOf(context), caller, body)).rejects.toThrow('The caller has left.')
+
+  const sessions = await context.db.selectFrom('video_sessions').select(['is_open', 'is_cancelled']).execute()
+  expect(sessions).toEqual([{ is_open: false, is_cancelled: true }])
 })
