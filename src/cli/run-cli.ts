@@ -52,7 +52,8 @@ export async function runCli(args: readonly string[]): Promise<void> {
     exitCode = tellEnd(error, { output, flow, command, interruption, added, durationMs: Date.now() - beganAtMs })
   }
   await output.flushed()
-  if (output.hasLost && exitCode === EXIT.done && (output.isForDocument || isListing(flow))) exitCode = EXIT.failed
+  const isForLines = output.isForDocument || isListing(flow) || hasFlag(args, '--dry-run')
+  if (output.hasLost && exitCode === EXIT.done && isForLines) exitCode = EXIT.failed
   // Connections that are kept open for the next request would keep the process alive for a while.
   end(exitCode)
 }

@@ -82,7 +82,7 @@ export function addServiceOptions(command: Command): Command {
       `how long to wait for a host that is out of reach: 90s, 30m, 12h, 2d (default: "${GIVE_UP_AFTER}", but a service that has never answered is not waited for unless you give this option)`,
     )
   addOutputOptions(command)
-  return command.option('--dry-run', 'show what would be done; make no call')
+  return command.option('--dry-run', 'show what would be done; make no call; with --json the plan is the last line')
 }
 
 /** Adds the option that says where sessions are kept. */
