@@ -75,6 +75,7 @@ async function withKeys(context: CommandContext, options: KeysOptions, work: Wor
   const ring = await openKeyRing({ dataDir: options.data, databaseUrl })
   try {
     await work(ring, output)
+    output.event('result', { flow: 'serve', status: 'completed' })
     await output.flushed()
     // A key is shown only once, so output that was lost is a failure.
     if (output.hasLost) context.exitWith(EXIT.failed)
