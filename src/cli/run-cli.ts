@@ -37,22 +37,26 @@ export async function runCli(args: readonly string[]): Promise<void> {
     exitWith: (code) => void (exitCode = code),
   }
   const end = (code: number) => interruption.end(code, (text) => output.complain(text))
-  process.on('uncaughtException', (error) => {
-    tellError(output, error)
-    void output.flushed().then(() => end(EXIT.failed))
-  })
   const beganAtMs = Date.now()
   const program = createProgram(context)
+  const ending = (): Ending => {
+    const named = args[0] === 'help' ? args.slice(1) : args
+    const command = pathOf(commandAt(program, named)).join(' ')
+    return { output, flow, command, interruption, added, durationMs: Date.now() - beganAtMs }
+  }
+  process.on('uncaughtException', (error) => {
+    tellFailed(error, ending())
+    void output.flushed().then(() => end(EXIT.failed))
+  })
   try {
     refuseSecretsOnCommandLine(args)
     await program.parseAsync([...args], { from: 'user' })
   } catch (error) {
-    const named = args[0] === 'help' ? args.slice(1) : args
-    const command = pathOf(commandAt(program, named)).join(' ')
-    exitCode = tellEnd(error, { output, flow, command, interruption, added, durationMs: Date.now() - beganAtMs })
+    exitCode = tellEnd(error, ending())
   }
   await output.flushed()
-  if (output.hasLost && exitCode === EXIT.done && (output.isForDocument || isListing(flow))) exitCode = EXIT.failed
+  const isForLines = output.isForDocument || isListing(flow) || hasFlag(args, '--dry-run')
+  if (output.hasLost && exitCode === EXIT.done && isForLines) exitCode = EXIT.failed
   // Connections that are kept open for the next request would keep the process alive for a while.
   end(exitCode)
 }
@@ -69,21 +73,32 @@ interface Ending {
 }
 
 /** Reports why a command ended early. Returns the exit code. */
-function tellEnd(error: unknown, { output, flow, command, interruption, added, durationMs }: Ending): number {
+function tellEnd(error: unknown, ending: Ending): number {
+  const { output, flow, command, interruption } = ending
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done
   // Commander has printed the help because no command was given. It says what to do.
   if (error instanceof CommanderError && error.code === 'commander.help') return EXIT.wrongUse
-  const rest = { key: null, sessionId: null, bytes: 0, durationMs, files: [], ...added }
   const { reason } = interruption
   if (reason !== undefined) {
     output.complain(`Interrupted by ${reason}.`)
-    output.event('result', { flow, status: 'interrupted', ...rest })
+    output.event('result', { flow, status: 'interrupted', ...restOf(ending) })
     return SIGNAL_EXIT[reason]
   }
   const known = error instanceof CommanderError ? wrongUse(error, command) : error
-  tellError(output, known)
-  output.event('result', { flow, status: 'failed', ...rest, error: { ...errorLine(known), ...ofService(known) } })
+  tellFailed(known, ending)
   return exitCodeOfError(known)
+}
+
+function tellFailed(error: unknown, ending: Ending): void {
+  const { output, flow } = ending
+  tellError(output, error)
+  const told = { ...errorLine(error), ...ofService(error) }
+  output.event('result', { flow, status: 'failed', ...restOf(ending), error: told })
+}
+
+/** The fields of the result of a command that has no result of its own. */
+function restOf({ durationMs, added }: Ending) {
+  return { key: null, sessionId: null, bytes: 0, durationMs, files: [], ...added }
 }
 
 function tellError(output: Output, error: unknown): void {

@@ -83,13 +83,17 @@ export function listenForSignals(): Interruption {
  * a process by itself without its threads; no exit code goes with it.
  */
 function exitWhenFree(exitCode: number, tell: (text: string) => void): void {
-  if (!hasThreadAway()) process.exit(exitCode)
-  for (const name of SIGNALS) process.removeAllListeners(name)
-  setInterval(() => {
+  const exitIfFree = (): void => {
     if (!hasThreadAway()) process.exit(exitCode)
-  }, LOOK_AGAIN_MS)
-  setTimeout(() => tell(`${SILENT} Waiting for it for up to a minute; Ctrl-C ends at once.`), TOLD_AFTER_MS)
-  setTimeout(() => process.kill(process.pid, 'SIGKILL'), FREE_WITHIN_MS)
+  }
+  // A thread whose answer has led here counts as away until this turn is over. Signals that come meanwhile change nothing.
+  setImmediate(() => {
+    exitIfFree()
+    for (const name of SIGNALS) process.removeAllListeners(name)
+    setInterval(exitIfFree, LOOK_AGAIN_MS)
+    setTimeout(() => tell(`${SILENT} Waiting for it for up to a minute; Ctrl-C ends at once.`), TOLD_AFTER_MS)
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), FREE_WITHIN_MS)
+  })
 }
 
 /** Whether one of Node's threads waits for the system. On Windows a process cannot end by a signal. */

@@ -98,17 +98,21 @@ function asShell(signal: NodeJS.Signals | null): number | null {
   return codes[signal ?? ''] ?? null
 }
 
-/** The lines of `--json`; throws when a line is anything else. */
+/** The lines of `--json`; throws where the end of a line is missing, and where one is anything else than an event with its time. */
 export function jsonLines(stdout: string): JsonLine[] {
-  return stdout
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line) as JsonLine)
+  const lines = stdout.split('\n')
+  if (lines.pop() !== '') throw new Error(`stdout does not end with a line: ${stdout.slice(-80)}`)
+  return lines.map((line) => {
+    if (!/^\{"event":"[\w.]+","at":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/.test(line))
+      throw new Error(`no event: ${line}`)
+    return JSON.parse(line) as JsonLine
+  })
 }
 
-/** The last line of `--json`. */
+/** The last line of `--json`; throws where it is neither a result nor the plan of a dry run. */
 export function lastLine(stdout: string): JsonLine {
   const line = jsonLines(stdout).at(-1)
-  if (line === undefined) throw new Error('There is no line on stdout.')
+  if (line?.event !== 'result' && line?.event !== 'plan')
+    throw new Error(`The last line is no result: ${stdout.slice(-80)}`)
   return line
 }

@@ -40,6 +40,14 @@ const SHORT_MINUTE = `--import=data:text/javascript,${encodeURIComponent(`
 const PATIENT_STOP = `--import=data:text/javascript,${encodeURIComponent(`
   const { setTimeout } = globalThis
   globalThis.setTimeout = (callback, ms, ...rest) => setTimeout(callback, ms === 5_000 ? 600_000 : ms, ...rest)`)}`
+/** A process to which Ctrl-C comes right after it has printed its result. */
+const LATE_INTERRUPT = `--import=data:text/javascript,${encodeURIComponent(`
+  const { stdout, pid } = process
+  const { write } = stdout
+  stdout.write = (text, ...rest) => {
+    if (String(text).includes('"event":"result"')) setImmediate(() => process.kill(pid, 'SIGINT'))
+    return write.call(stdout, text, ...rest)
+  }`)}`
 
 let cli: CliUnderTest
 let service: IndependentService
@@ -205,6 +213,15 @@ describe('a signal', () => {
     await command.ended
 
     expect(command.process.signalCode).toBe('SIGKILL')
+  })
+
+  it('that comes after the result leaves an upload its exit code, whichever thread has answered last', async () => {
+    service = await startIndependentService()
+    const env = { ...environment(), NODE_OPTIONS: LATE_INTERRUPT }
+
+    const { code, stdout } = await cli.run(['video', 'small.mp4', ...VIDEO, '--json'], env)
+
+    expect({ code, status: lastLine(stdout)['status'] }).toEqual({ code: 0, status: 'confirmed' })
   })
 
   it('that comes twice ends the process at once', async () => {

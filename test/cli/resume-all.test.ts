@@ -171,6 +171,25 @@ it('delivers once what was given again after mistakes, and says what is left out
   expect((await cli.run(['sessions'], environment())).stdout).toMatch(new RegExp(`${other} .*confirmed`))
 })
 
+it('says that it was interrupted where a signal came before the one session that there is', async () => {
+  await keptCapture()
+  await keptCapture()
+  const calls = service.records.requests.length
+  const preload = `
+    const { write } = process.stdout
+    process.stdout.write = (text, ...rest) => {
+      if (String(text).includes('"event":"leftOut"')) process.emit('SIGINT')
+      return write.call(process.stdout, text, ...rest)
+    }`
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(preload)}`
+
+  const { code, stdout } = await cli.run(['resume', '--json'], environment({ NODE_OPTIONS }))
+
+  expect(code).toBe(130)
+  expect(lastLine(stdout)).toMatchObject({ flow: 'resume', status: 'interrupted', sessions: [] })
+  expect(service.records.requests).toHaveLength(calls)
+})
+
 it('delivers nothing once more where the first of two mistakes was resumed by its key', async () => {
   const [first, second] = [await keptCapture(), await keptCapture()]
   expect((await cli.run(['resume', first], environment())).code).toBe(0)

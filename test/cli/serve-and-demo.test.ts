@@ -53,6 +53,19 @@ it('serve makes credentials up, takes calls with them, and stops on Ctrl-C', asy
   expect(await readdir(temporary)).toEqual([])
 })
 
+it('serve ends with an error of its own as any command does: with 1, and with a result in JSON', async () => {
+  const env = whenItSays('"event":"listening"', "setImmediate(() => { throw new Error('at fault') })")
+
+  const { code, stdout, stderr } = await cli.run(['serve', '--port', '0', '--json'], { ...env, MOCAP_API_KEY: 'key' })
+
+  expect({ code, lines: stderr.split('\n').filter((line) => line.includes('at fault')) }).toEqual({
+    code: 1,
+    lines: ['error: at fault'],
+  })
+  const error = { code: 'ERR_UPLOAD_INTERNAL', message: 'at fault' }
+  expect(lastLine(stdout)).toMatchObject({ event: 'result', flow: 'serve', status: 'failed', error })
+})
+
 it('demo confirms and completes everything, finds every object identical, and cleans up', async () => {
   // Settings of somebody's own service, which the demo's must not use.
   const settings = {

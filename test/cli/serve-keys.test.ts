@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
-import { installCli, jsonLines } from './cli-under-test.ts'
+import { installCli, jsonLines, lastLine } from './cli-under-test.ts'
 import type { CliUnderTest } from './cli-under-test.ts'
 
 let cli: CliUnderTest
@@ -19,6 +19,7 @@ it('makes a key that opens a service of managed keys, lists it without its secre
   const made = await cli.run(['serve', 'keys', 'create', '--data', data, '--org', 'org-4', '--name', 'room', '--json'])
   const [{ id, key }] = jsonLines(made.stdout) as unknown as [{ id: string; key: string }]
   expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: '' })
+  expect(lastLine(made.stdout)).toMatchObject({ event: 'result', flow: 'serve', status: 'completed' })
 
   const serve = cli.start(['serve', '--port', '0', '--data', data, '--managed-keys', '--json'])
   let text = ''

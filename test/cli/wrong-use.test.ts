@@ -242,21 +242,35 @@ describe.concurrent('wrong use', () => {
       ['demo', '--keep', 'swing.mp4/demo'],
       /^error: --keep: "swing\.mp4\/demo" cannot be written: a part of this path is not a folder\. Check the path\. \(/,
     ],
+    ...[
+      ['serve', '--port', '0'],
+      ['serve', 'keys', 'list'],
+      ['serve', 'keys', 'create', '--org', 'o', '--name', 'n'],
+    ].map((args): [string, string[], RegExp] => [
+      `a file for the folder of ${args.slice(0, 3).join(' ')}`,
+      [...args, '--data', 'swing.mp4'],
+      /^error: --data: "swing\.mp4" is there and is not a folder\. Name another place\. \(/,
+    ]),
     ['a port that is none', ['serve', '--port', '70000'], /--port must be at most 65535/],
   ])('is %s', async (_what, args, words) => {
     expect(await refused(args)).toMatch(words)
   })
 
-  it.runIf(process.platform === 'linux')(
-    'is a demo where no folder can be made: it does not try for ever',
-    async () => {
-      expect(await refused(['demo', '--keep', '/proc/demo'])).toMatch(
-        /^error: --keep: no folder can be made at "\/proc\/demo"\. Name another place\. \(/,
-      )
-    },
-  )
+  it.runIf(process.platform === 'linux').each([
+    ['demo', '--keep'],
+    ['serve', '--data'],
+  ])('is a %s where no folder can be made: it does not try for ever', async (command, option) => {
+    expect(await refused([command, option, '/proc/demo'])).toMatch(
+      new RegExp(`^error: ${option}: no folder can be made at "/proc/demo"\\. Name another place\\. \\(`),
+    )
+  })
 
-  // Whoever runs the tests as root can read every file.
+  // Whoever runs the tests as root can read and write every file.
+  it.skipIf(process.getuid?.() === 0)('is a service in a folder that this user may not make', async () => {
+    const refusal = await refused(['serve', '--port', '0', '--data', '/forbidden/data'])
+    expect(refusal).toMatch(/^error: --data: "\/forbidden\/data" cannot be written: this user may not write it\. /)
+  })
+
   it.skipIf(process.getuid?.() === 0)('is a file that this user may not read', async () => {
     expect(await refused(['video', 'swing.mp4', 'locked.mp4', ...VIDEO])).toMatch(/this user may not read it/)
   })

@@ -1,12 +1,8 @@
 // `mocap-uplink demo`: runs the whole product once, on this machine, with files that it makes itself.
 
-import { access, constants } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { errorCode, fileProblem } from '../../adapters/node/file-problem.ts'
-import { makeFolders } from '../../adapters/node/journal/durable-file.ts'
-import { checkText } from '../../client/checks.ts'
-import { invalid } from '../../core/errors.ts'
 import type { CommandContext } from '../command-context.ts'
+import { makeFolderOf } from '../options/folder-option.ts'
 import { addOutputOptions } from '../options/options.ts'
 
 interface DemoOptions {
@@ -38,18 +34,4 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
       }),
     )
   })
-}
-
-/** Makes the folder that an option names. Rejects with ERR_UPLOAD_INVALID_ARGUMENT if it cannot be made or written to. */
-async function makeFolderOf(path: string, label: string): Promise<void> {
-  checkText(path, label)
-  try {
-    await makeFolders(path)
-    await access(path, constants.W_OK | constants.X_OK)
-  } catch (error) {
-    const code = errorCode(error)
-    if (code === 'EEXIST') invalid(`${label}: "${path}" is there and is not a folder. Name another place.`)
-    if (code === 'ENOENT') invalid(`${label}: no folder can be made at "${path}". Name another place.`)
-    invalid(`${label}: ${fileProblem(error, path, 'written').message}`)
-  }
 }

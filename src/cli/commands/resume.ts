@@ -74,7 +74,7 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     const results = await resumeAll(context, output, task)
     const { reason } = context.interruption
     const left = sessions.length - results.length
-    if (sessions.length !== 1) printJoint(output, results, left, kept.folder)
+    if (sessions.length !== 1 || left > 0) printJoint(output, results, left, kept.folder)
     const codes = results.map((result) => exitCodeOf(result, reason))
     context.exitWith(left > 0 ? SIGNAL_EXIT[reason ?? 'SIGINT'] : jointExitCode(codes))
   })
@@ -90,7 +90,7 @@ function choose(
   return [...new Set(keys)].map((key) => knownSession(sessions, key, kept))
 }
 
-/** Prints the result of no session, or of several together. */
+/** Prints the result of several sessions together, of none, or of one that a signal left untouched. */
 function printJoint(output: Output, results: readonly UploadResult[], left: number, folder: string): void {
   const status = jointStatus(results, left > 0)
   const sum = (field: 'bytes' | 'durationMs') => results.reduce((total, result) => total + result[field], 0)

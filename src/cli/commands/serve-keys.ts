@@ -7,6 +7,7 @@ import { interruptible, type CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
 import { databaseUrlOf } from '../serve/database-url.ts'
 import { addBelow } from '../views/help-texts.ts'
+import { makeFolderOf } from '../options/folder-option.ts'
 import { addOutputOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
 import { invalid } from '../../core/errors.ts'
@@ -69,12 +70,15 @@ async function withKeys(context: CommandContext, options: KeysOptions, work: Wor
   const output = context.begin('serve', options)
   if (options.data !== undefined) checkText(options.data, '--data')
   const databaseUrl = await interruptible(databaseUrlOf(options, context.env), context.interruption)
-  if (databaseUrl === undefined && options.data === undefined)
-    invalid('Say where the keys are kept: --data DIR, or --database-url-file FILE or DATABASE_URL.')
+  if (databaseUrl === undefined) {
+    const where = 'Say where the keys are kept: --data DIR, or --database-url-file FILE or DATABASE_URL.'
+    await makeFolderOf(options.data ?? invalid(where), '--data')
+  }
   const { openKeyRing } = await import('../../service/index.ts')
   const ring = await openKeyRing({ dataDir: options.data, databaseUrl })
   try {
     await work(ring, output)
+    output.event('result', { flow: 'serve', status: 'completed' })
     await output.flushed()
     // A key is shown only once, so output that was lost is a failure.
     if (output.hasLost) context.exitWith(EXIT.failed)

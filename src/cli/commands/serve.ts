@@ -6,6 +6,7 @@ import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
 import { addBelow } from '../views/help-texts.ts'
 import { addJwtOptions } from '../serve/jwt-from-options.ts'
 import { addLimitOptions } from '../serve/limits-from-options.ts'
+import { makeFolderOf } from '../options/folder-option.ts'
 import { addOutputOptions } from '../options/options.ts'
 import { s3FromEnvironment } from '../serve/s3-from-environment.ts'
 import { serveSettings, type ServeOptions } from '../serve/serve-settings.ts'
@@ -69,6 +70,7 @@ type Settings = Awaited<ReturnType<typeof serveSettings>>
 async function serve(context: CommandContext, options: ServeOptions): Promise<void> {
   const output = context.begin('serve', options)
   const settings = await interruptible(serveSettings(options, context.env), context.interruption)
+  if (options.data !== undefined) await makeFolderOf(options.data, '--data')
   // Imported only here: uploads need none of the service's packages.
   const { startService } = await import('../../service/index.ts')
   if (output.mode === 'terminal') output.say('Starting the service …')
@@ -130,6 +132,8 @@ function explain(error: unknown, { host, metricsPort }: ServeOptions): never {
     case 'EADDRINUSE':
       return invalid(`Port ${port} of ${address} is taken: end the program that has it, or give another ${flag}.`)
     case 'EACCES':
+      // Not of a port, but of something below --data.
+      if (port === undefined) throw error
       return invalid(`This user may not listen on port ${port}: give another ${flag}.`)
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':

@@ -79,10 +79,10 @@ export function addServiceOptions(command: Command): Command {
     .option('--ca-file <file>', "PEM file of certificates to trust in addition to the system's")
     .option(
       '--give-up-after <time>',
-      `how long to wait for a host that is out of reach: 90s, 30m, 12h, 2d (default: "${GIVE_UP_AFTER}", but a service that has never answered is not waited for unless you give this option)`,
+      `how long to wait for a host that is out of reach: 90s, 30m, 12h, 2d (default: "${GIVE_UP_AFTER}", but a service that has not answered this command yet is waited for only if you give this option)`,
     )
   addOutputOptions(command)
-  return command.option('--dry-run', 'show what would be done; make no call')
+  return command.option('--dry-run', 'show what would be done; make no call; with --json the plan is the last line')
 }
 
 /** Adds the option that says where sessions are kept. */

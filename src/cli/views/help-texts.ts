@@ -5,7 +5,11 @@ import { type Command, Help, type Option } from 'commander'
 import { wrapped } from './text-width.ts'
 
 const WIDEST = 100
+/** Descriptions of fewer columns than that stand below what they describe, not beside it. */
 const NARROWEST = 20
+/** What commander puts before and between the columns. */
+const BESIDE = 4
+const BELOW = '      '
 
 /** Marks the required options in the help. Commands that are added afterwards inherit it. */
 export function markRequired(program: Command): Command {
@@ -15,6 +19,14 @@ export function markRequired(program: Command): Command {
     minWidthToWrap: NARROWEST,
     optionDescription: (option: Option) =>
       option.mandatory ? `${plain.optionDescription(option)} (required)` : plain.optionDescription(option),
+    // Commander leaves descriptions unwrapped where they have no room.
+    formatItem(term, termWidth, description, helper) {
+      const columns = helper.helpWidth ?? Infinity
+      if (columns - termWidth - BESIDE >= NARROWEST)
+        return plain.formatItem.call(helper, term, termWidth, description, helper)
+      const below = wrapped(description, columns - BELOW.length).replaceAll('\n', `\n${BELOW}`)
+      return `  ${term}${below === '' ? '' : `\n${BELOW}${below}`}`
+    },
   })
 }
 

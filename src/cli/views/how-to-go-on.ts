@@ -2,6 +2,7 @@
 
 import type { ErrorSummary } from '../../core/errors.ts'
 import { foldJournal } from '../../core/journal/fold-journal.ts'
+import type { JournalRecord } from '../../core/journal/journal.ts'
 import { formatBytes } from '../../core/plan.ts'
 import type { Journal } from '../../core/ports.ts'
 import type { Environment } from '../options/credentials-from-options.ts'
@@ -37,12 +38,12 @@ export async function sayHowToGoOn(output: Output, result: UploadResult, at: Ses
     output.complain(`${what} Nothing was begun: correct the command and give it again. To forget this try: ${drop}`)
     return
   }
-  const isEachRefused = missing.every(({ error }) => error !== undefined && isNameRefused(error))
-  if (isUnknownThere(result, missing) && !(isEachRefused && (await isSessionKnown(result, at)))) {
-    sayUnknown(output, what, result, options, env)
+  const recorded = isEachNameRefused(missing) ? await recordedNames(result, at) : undefined
+  if (isUnknownThere(result, missing) && recorded?.isSessionKnown !== true) {
+    sayUnknown(output, what, missing, { result, at })
     return
   }
-  if (isEachRefused && !(await takesTheNames(result, at))) {
+  if (recorded !== undefined && !(recorded.areOwn && isEachTaken(files))) {
     sayRefused(output, what, result, at)
     return
   }
@@ -54,7 +55,7 @@ export async function sayHowToGoOn(output: Output, result: UploadResult, at: Ses
     : `: ${commandLine('resume', key, options, env)}`
   const isUnread = missing.some((file) => file.error?.code === 'ERR_UPLOAD_SOURCE_READ')
   const moved = isUnread && options.filesIn === undefined ? ' (with --files-in FOLDER where files were moved)' : ''
-  output.complain(what + anew + (changed === missing.length ? '' : ` To finish${moved}${resume}`))
+  output.complain(what + anew + (changed > 0 && changed === missing.length ? '' : ` To finish${moved}${resume}`))
   const stored = files.length - missing.length
   if (status !== 'interrupted' || stored === 0) return
   const drop = commandLine('cancel --keep-confirmed', key, options, env)
@@ -66,60 +67,72 @@ function sayRefused(output: Output, what: string, { key, sessionId, files }: Upl
   const { options, env } = at
   if (isEachTaken(files)) output.complain(`${what} A resume would be refused as well.`)
   else {
-    const anew = `correct what it names, and give these files again, with --session ${sessionId} into the same session`
-    output.complain(`${what} The service would refuse a resume as well: ${anew}.`)
+    output.complain(`${what} The service would refuse a resume as well: ${givenAnew(sessionId)}.`)
     output.complain(`If the service is corrected instead: ${commandLine('resume', key, options, env)}`)
   }
   output.complain(`To leave it at that: ${commandLine('cancel --keep-confirmed', key, options, env)}`)
 }
 
-/**
- * Whether the service knows the session: in this run it opened it, or took names into it. A name that it then does not find is refused
- * for itself.
- */
-async function isSessionKnown({ key }: UploadResult, { journal }: SessionAt): Promise<boolean> {
+interface RecordedNames {
+  /** The service has opened the session in this run, or taken names into it. A name that it does not find is then refused for itself. */
+  readonly isSessionKnown: boolean
+  /**
+   * The session has asked for the names itself. If it has them all the same, a line delivered the call twice, and a resume takes them.
+   * In a session that was there before they are somebody else's, and the journal says that they were refused.
+   */
+  readonly areOwn: boolean
+}
+
+/** What the journal says of names that were refused. Undefined if it cannot be read. */
+async function recordedNames({ key }: UploadResult, { journal }: SessionAt): Promise<RecordedNames | undefined> {
   try {
     const records = await journal.read(key)
+    const { params, ledger } = foldJournal(records)
     const ofThisRun = records.slice(records.findLastIndex(({ type }) => type === 'session.resumed') + 1)
     // A session that was given is not opened, though its record says so.
-    const isOwn = foldJournal(records).params['sessionId'] === undefined
-    return ofThisRun.some(({ type }) => type === 'files.registered' || (isOwn && type === 'session.created'))
+    const isOpened = ({ type }: JournalRecord) => type === 'session.created' && params['sessionId'] === undefined
+    return {
+      isSessionKnown: ofThisRun.some((record) => record.type === 'files.registered' || isOpened(record)),
+      areOwn: ledger.files.some((file) => file.isRegistering),
+    }
   } catch {
-    return false
+    return undefined
   }
 }
 
-/**
- * Whether a resume would take names that the service has: those that the session has asked for itself, because a line may deliver a
- * call twice. In a session that was there before they are somebody else's, and the journal says that they were refused.
- */
-async function takesTheNames({ key, files }: UploadResult, { journal }: SessionAt): Promise<boolean> {
-  if (!isEachTaken(files)) return false
-  try {
-    return foldJournal(await journal.read(key)).ledger.files.some((file) => file.isRegistering)
-  } catch {
-    return true
-  }
+function isEachNameRefused(missing: UploadResult['files']): boolean {
+  return missing.length > 0 && missing.every(({ error }) => error !== undefined && isNameRefused(error))
 }
 
 function isEachTaken(files: UploadResult['files']): boolean {
   return files.every(({ error }) => error === undefined || isNameTaken(error))
 }
 
+/**
+ * Says that the service does not know the session. If it says so of each name, it may as well be the names that it does not know:
+ * neither its answer nor the journal tells which.
+ */
 function sayUnknown(
   output: Output,
   what: string,
-  { key, sessionId }: UploadResult,
-  options: SharedOptions,
-  env: Environment,
+  missing: UploadResult['files'],
+  { result: { key, sessionId }, at: { options, env } }: { readonly result: UploadResult; readonly at: SessionAt },
 ): void {
+  const isOfNames = isEachNameRefused(missing)
+  const thing = isOfNames ? 'what these names stand for' : 'the place of its files'
   const why = 'the service may have been restored from a backup, or be another one'
   output.complain(
-    `${what} Session ${sessionId}, or the place of its files, is not known there: ${why}. Nothing that is stored was touched.`,
+    `${what} Session ${sessionId}, or ${thing}, is not known there: ${why}. Nothing that is stored was touched.`,
   )
+  if (isOfNames) output.complain(`If it knows the session: ${givenAnew(sessionId)}.`)
   output.complain(`Once it is known: ${commandLine('resume', key, options, env)}`)
   const drop = commandLine('cancel', key, options, env)
   output.complain(`If it never is, upload what is missing as a new session, then: ${drop}`)
+}
+
+/** What to do about names that the service refuses for themselves. */
+function givenAnew(sessionId: UploadResult['sessionId']): string {
+  return `correct what it names, and give these files again, with --session ${sessionId} into the same session`
 }
 
 /** Says on stderr what is left to do with a session whose journal cannot be read. */

@@ -3,8 +3,11 @@
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 
+import { sayHowToGoOn } from '../../../src/cli/views/how-to-go-on.ts'
+import type { Output } from '../../../src/cli/views/output.ts'
+import type { JournalRecord } from '../../../src/core/journal/journal.ts'
 import type { Fault } from '../../helpers/independent-records.ts'
 import { startIndependentService, type IndependentService } from '../../helpers/independent-service.ts'
 import { CAPTURE, installCli, jsonLines, lastLine, VIDEO, type CliEnd, type CliUnderTest } from '../cli-under-test.ts'
@@ -150,7 +153,24 @@ describe('an upload without a session', () => {
     service = await startIndependentService({ faults })
     const { stderr } = await run('given', 'capture', 'take.action', '--mocap-type', '2', '--session', '77')
 
-    expect(stderr).toMatch(/\nMissing: .* Session 77, or the place of its files, is not known there: /)
+    expect(stderr).toMatch(/\nMissing: .* Session 77, or what these names stand for, is not known there: /)
+  })
+
+  it('into which a resume takes none of the names may be unknown, or they may: both are said, since nothing tells which', async () => {
+    const faults: Fault[] = [{ operation: 'register', nth: 'every', action: { status: 404, body: '{"error":"gone"}' } }]
+    service = await startIndependentService({ faults })
+    const first = await run('either', 'capture', 'take.action', ...CAPTURE, '--json')
+    const { sessionId } = lastLine(first.stdout)
+    const { code, stderr } = await run('either', 'resume')
+
+    expect(code).toBe(1)
+    const [what, names, later, never] = stderr.split('\n').slice(1)
+    expect(what).toMatch(
+      new RegExp(`^Missing: .* Session ${String(sessionId)}, or what these names stand for, is not known there: `),
+    )
+    expect(names).toMatch(new RegExp(`^If it knows the session: correct .* with --session ${String(sessionId)} into`))
+    expect(later).toMatch(/^Once it is known: mocap-uplink resume /)
+    expect(never).toMatch(/^If it never is, upload .* as a new session, then: mocap-uplink cancel /)
   })
 
   it('whose record could not be begun is to be begun again, and nothing speaks of a session', async () => {
@@ -161,5 +181,41 @@ describe('an upload without a session', () => {
     expect(code).toBe(1)
     expect(stderr).toMatch(/\nMissing: everything\. Nothing was begun: run the command again when this is fixed\.\n$/)
     expect(service.requestsOf('create')).toEqual([])
+  })
+})
+
+describe('an upload that is not done', () => {
+  const refused = { code: 'ERR_UPLOAD_SERVICE_REFUSED', message: 'no', file: 'take.action', status: 409 } as const
+  const files = [{ fileIndex: 0, name: 'take.action', sizeBytes: 1, partCount: 1, partSizeBytes: 1 }]
+  const what = { version: 1, key: 'k', flow: 'capture', params: {}, files, locations: ['/take.action'] } as const
+  const begun: readonly JournalRecord[] = [{ at: 1, type: 'session.begun', ...what }]
+
+  it.each([
+    [
+      'whose record cannot be read',
+      'failed',
+      { status: 'failed', error: refused },
+      new Error('no disk'),
+      '1 of 1 file, 1 B.',
+    ],
+    // Stopped between the last confirmation and the end.
+    [
+      'of which no name is refused',
+      'interrupted',
+      { status: 'confirmed' },
+      begun,
+      '0 of 1 file, of which nothing is left to send.',
+    ],
+  ] as const)('%s is left to a resume, which is not said to be refused', async (_, status, how, records, missing) => {
+    const file = { name: 'take.action', bytes: 1, parts: 1, verified: false, ...how } as const
+    const confirmedBytes = how.status === 'confirmed' ? 1 : 0
+    const result = { flow: 'capture', status, key: 'k', sessionId: 7, bytes: 1, confirmedBytes, durationMs: 1 } as const
+    const complain = vi.fn<(text: string) => void>()
+    const read = () => (records instanceof Error ? Promise.reject(records) : Promise.resolve(records))
+
+    const at = { options: {}, env: {}, journal: { read } }
+    await sayHowToGoOn({ complain } as unknown as Output, { ...result, files: [file] }, at)
+
+    expect(complain).toHaveBeenNthCalledWith(1, `Missing: ${missing} To finish: mocap-uplink resume k`)
   })
 })

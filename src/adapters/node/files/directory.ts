@@ -123,11 +123,8 @@ async function take(path: string, entry: Dirent, search: Search): Promise<void> 
     return
   }
   const facts = await lookInFolder(path)
-  if (facts === undefined && mayBeUnaskable) {
-    throw new UploadError('ERR_UPLOAD_SOURCE_READ', `"${path}" cannot be read: its name is not UTF-8. Rename it.`, {
-      details: { path },
-    })
-  } else if (facts === undefined) {
+  if (facts === undefined) {
+    if (mayBeUnaskable) throw unaskable(path)
     search.skipped.push({ path, reason: 'a link that leads nowhere' })
   } else if (facts.isFile()) {
     if (isTaken) search.files.push({ path, name })
@@ -147,8 +144,15 @@ function reasonAgainst(name: string, { isSought }: Search): string | undefined {
 
 async function look(path: string): Promise<BigIntStats> {
   return stat(path, { bigint: true }).catch((error: unknown) => {
+    // A shell gives the name as it is, such as for *.mp4, and Node cannot.
+    if (path.includes(NOT_UTF8) && errorCode(error) === 'ENOENT') throw unaskable(path)
     throw fileProblem(error, path, 'read')
   })
+}
+
+function unaskable(path: string): UploadError {
+  const message = `"${path}" cannot be read: its name is not UTF-8. Rename it.`
+  return new UploadError('ERR_UPLOAD_SOURCE_READ', message, { details: { path } })
 }
 
 /** Undefined for a name that leads nowhere: a broken link, or a file that went away since the folder was listed. */

@@ -195,6 +195,15 @@ describe('filesUnder', () => {
     },
   )
 
+  it('refuses a path of bytes that are not UTF-8 for its name: Node is given it without them', async () => {
+    const path = join(await folderOf(), 'take-\ufffd.mp4')
+
+    await expect(filesUnder([path])).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_SOURCE_READ',
+      message: `"${path}" cannot be read: its name is not UTF-8. Rename it.`,
+    })
+  })
+
   it('refuses a path at which there is nothing', async () => {
     const folder = await folderOf()
     const path = join(folder, 'nothing')
