@@ -155,6 +155,19 @@ export function protocolContract(label: string, start: () => Promise<ProtocolSub
         expect(again.map(({ fileIndex, addresses }) => [fileIndex, addresses.length])).toEqual(expected)
     })
 
+    it('gives the addresses with a session that replaces another one, where an upload that is confirmed may be gone', async () => {
+      const { run, protocol } = await begin()
+      const { plans } = await run()
+      if (!protocol.register || !protocol.confirm) return
+      const lost = plans.slice(0, 1)
+
+      const { files } = await protocol.create(lost, new AbortController().signal, undefined, true)
+
+      expect(files?.map(({ fileIndex, addresses }) => [fileIndex, addresses.length])).toEqual(
+        lost.map(({ fileIndex, partCount }) => [fileIndex, partCount]),
+      )
+    })
+
     it('rejects each call whose signal was aborted with the reason itself', async () => {
       const { run, protocol } = await begin()
       const { sessionId, plans, record } = await run()
