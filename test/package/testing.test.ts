@@ -302,7 +302,7 @@ describe('mocap-uplink/testing', () => {
       })`,
     )
 
-    expect(said).toMatch(/Tests +12 passed \(12\)/)
+    expect(said).toMatch(/Tests +13 passed \(13\)/)
     expect(status).toBe(0)
   })
 
