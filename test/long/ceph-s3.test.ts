@@ -141,9 +141,49 @@ describe('against a real store', () => {
     expect(await listParts(options, store, NEVER)).toBe(undefined)
     const late = await put(addresses[1]!, Uint8Array.of(1))
     expect(protocol.judge(late, { fileIndex: 0, partNumber: 2, start: 0, end: 1 })).toMatchObject({
-      kind: 'final',
+      kind: 'renew',
       error: { serviceCode: 'NoSuchUpload' },
     })
+  })
+
+  it('gives a file whose upload was swept away a new one, and sends no other file again', async () => {
+    const [kept, swept] = [bytesOfSeed(10 * MIB, 1), bytesOfSeed(20 * MIB, 2)]
+    const uploadIds = new Map<string, Set<string>>()
+    let puts = 0
+    const run = await runProtocol({
+      protocol: s3Multipart(
+        optionsWith({
+          sign(request) {
+            if (request.operation === 'part') {
+              const { key, uploadId } = request
+              uploadIds.set(key, (uploadIds.get(key) ?? new Set()).add(uploadId))
+            }
+            return Promise.resolve(presignS3(keys, request))
+          },
+        }),
+      ),
+      transport: {
+        ...transport,
+        async send(request) {
+          puts += 1
+          const reply = await transport.send(request)
+          const key = `${folder}/swept.mp4`
+          const [uploadId] = uploadIds.get(key) ?? []
+          // Its first part is stored by now, or on its way.
+          if (puts === 2 && uploadId !== undefined)
+            await fetch(presignS3(keys, { operation: 'abort', key, uploadId }).url, { method: 'DELETE' })
+          return reply
+        },
+      },
+      sources: [bytesSource('kept.mp4', kept), bytesSource('swept.mp4', swept)],
+      partSizeBytes: 5 * MIB,
+      concurrency: 2,
+    })
+
+    expect(run.result).toEqual({ confirmedCount: 2, failedCount: 0 })
+    expect([uploadIds.get(`${folder}/kept.mp4`)?.size, uploadIds.get(`${folder}/swept.mp4`)?.size]).toEqual([1, 2])
+    expect(run.record.ledger().files.map(({ generation }) => generation)).toEqual([0, 1])
+    expect([await stored('kept.mp4'), await stored('swept.mp4')]).toEqual([sha256(kept), sha256(swept)])
   })
 
   it('is not told of success for an upload that was ended', async () => {
