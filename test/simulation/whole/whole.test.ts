@@ -7,7 +7,7 @@ import { runNight } from './run-night.ts'
 
 const NIGHTS = 3_000
 const FIRST_SEED = Number(process.env['FC_SEED'])
-/** The same nights in every run. The rarest bug shows in one of two thousand nights, and ten thousand random ones may miss it. */
+/** The same nights in every run. The rarest bug shows in one of five hundred. */
 const FIRST_MUTANT_SEED = 77_000
 const MOST_NIGHTS_FOR_A_MUTANT = 10_000
 
