@@ -76,6 +76,7 @@ export interface ServiceClient {
   }
   readonly videoUploads: {
     create(input: VideoUploadInput, options?: CallOptions): Promise<VideoUpload>
+    /** Every 2xx counts as success. An assumption: the interface shows 200 alone. */
     confirm(input: ConfirmFileInput, options?: CallOptions): Promise<void>
     /** A session that is gone after a doubtful try counts as cancelled. */
     cancel(uploadSessionId: ServiceId, options?: CallOptions): Promise<void>
