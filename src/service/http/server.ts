@@ -22,6 +22,7 @@ import { metricsRoute, type Metrics } from './metrics.ts'
 import { allowOtherOrigins, ORIGIN_HEADERS } from './other-origins.ts'
 import { boundPipelining } from './pipelined-requests.ts'
 import { DISK_FULL_RETRY_SECONDS, errorBody, MalformedRequest, Refusal } from './replies.ts'
+import { pathOf, requireOneHost } from './request-heads.ts'
 import { echoRequestIds, requestIdOf } from './request-ids.ts'
 import { securityHeaders } from './security-headers.ts'
 import { endIfStalled, endStalledBodies, endUntakenAnswers } from './stalled-bodies.ts'
@@ -46,6 +47,9 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 200 },
     genReqId: requestIdOf,
+    rewriteUrl: pathOf,
+    // Node's own refusal has no word of why, and pages cannot read its status.
+    http: { requireHostHeader: false },
     // Fastify's own refusals quote the URL, and an address must not be quoted.
     frameworkErrors: (error, { raw }, reply) => {
       if (!raw.complete) endIfStalled(raw, context.settings)
@@ -65,7 +69,8 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
   app.setErrorHandler((error, request, reply) => answerError(context, error, request, reply))
   const methodsOf = noteMethods(app)
   app.setNotFoundHandler(({ url }, reply) => {
-    const methods = methodsOf(url.replace(/[?#].*/s, '')).join(', ')
+    // Decoded, as the router has read it.
+    const methods = methodsOf(decodeURI(url.replace(/[?#].*/s, ''))).join(', ')
     if (methods === '') return reply.code(404).send(errorBody('not_found', 'The service has no such operation.'))
     const message = `This path has no such operation, only ${methods}.`
     return reply.code(405).header('allow', methods).send(errorBody('wrong_method', message))
@@ -75,6 +80,7 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
   echoRequestIds(app)
   securityHeaders(app)
   allowOtherOrigins(app, context.settings.bearerHeaders)
+  requireOneHost(app)
   endStalledBodies(app, context.settings)
   lay?.(app)
   endUntakenAnswers(app, bodyIdleMs)

@@ -83,9 +83,7 @@ function checkAddress(context: ServiceContext, request: FastifyRequest): { key: 
   if (carriesCredential(context.settings, request)) {
     throw new StorageRefusal(400, 'InvalidArgument', 'An address carries its own permission: send no credential.')
   }
-  const { url: target = '', method = '' } = request.raw
-  // A request may name the host before the path (RFC 9112, 3.2.2).
-  const url = target.replace(/^https?:\/\/[^/]*/i, '')
+  const { url = '', method = '' } = request.raw
   const verdict = context.signer.verify(method, url)
   if (verdict.kind === 'unsigned') throw new StorageRefusal(403, 'AccessDenied', 'Access Denied')
   if (verdict.kind === 'expired') {
