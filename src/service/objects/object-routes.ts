@@ -18,6 +18,11 @@ import { checkTarget, storePart } from './object-writing.ts'
 const GIB = 1024 ** 3
 /** The most that one PUT may carry, as on S3. */
 const MAX_PUT_BYTES = 5 * GIB
+/** When to try again, by status. */
+const RETRY_SECONDS = new Map([
+  [503, 1],
+  [507, DISK_FULL_RETRY_SECONDS],
+])
 
 export function objectRoutes(app: FastifyInstance, context: ServiceContext): void {
   // Bodies are passed on as they come and are never buffered, whatever their type.
@@ -34,7 +39,8 @@ export function objectRoutes(app: FastifyInstance, context: ServiceContext): voi
     const refusal = asRefusal(error)
     if (refusal.status >= 500) request.log.error({ err: error }, 'an object could not be stored or read')
     if (refusal.closes) reply.header('connection', 'close')
-    if (refusal.status === 507) reply.header('retry-after', DISK_FULL_RETRY_SECONDS)
+    const waitSeconds = RETRY_SECONDS.get(refusal.status)
+    if (waitSeconds !== undefined) reply.header('retry-after', waitSeconds)
     const { raw } = request
     if (!raw.complete) {
       // Node discards the rest only if nobody has begun to read it. Otherwise a client that sent everything would wait forever for

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 
 import { newDatabase } from '../../helpers/postgres-server.ts'
-import { startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
+import { openCaptureSession, put, register, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
 
 const server = inject('postgres')
 
@@ -60,6 +60,19 @@ describe.skipIf(server === undefined)('a call whose database is lost', () => {
     expect((await service.call('GET', '/sessions?limit=5')).json).toMatchObject({
       sessions: [{ id: 'sample-session' }],
     })
+  })
+
+  it('before a part was recorded has stored none of it, and the storage says when to send it again', async () => {
+    const { service, breakAt } = await startOnBreakingLine()
+    const address = (await register(service, await openCaptureSession(service), ['a.action']))['a.action']!
+
+    breakAt('insert into "objects"')
+    const answer = await put(address, 'hello')
+
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(answer.text).toContain('<Code>SlowDown</Code>')
+    expect((await service.call('GET', '/stored')).json).toMatchObject({ items: [] })
+    expect((await put(address, 'hello')).status).toBe(200)
   })
 
   it.each([
