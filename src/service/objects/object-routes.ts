@@ -65,7 +65,7 @@ export function objectRoutes(app: FastifyInstance, context: ServiceContext): voi
     try {
       const stored = await context.store.receive(request.raw, sizeBytes, (bytes) => {
         watch.onBytes(bytes)
-        expected?.arrived(bytes)
+        return expected?.arrived(bytes)
       })
       await storePart(context, { key, partNumber, stored, contentMd5 })
       return await reply.header('etag', `"${stored.md5}"`).send()
