@@ -17,6 +17,7 @@ import { segmentRoutes } from '../routes/segment-routes.ts'
 import { storedRoutes } from '../routes/stored-routes.ts'
 import { videoRoutes } from '../videos/video-routes.ts'
 import { noteMethods } from './allowed-methods.ts'
+import { createCallBodies, type CallBodies } from './call-bodies.ts'
 import { holdExpectedBodies, inviteBody } from './expected-bodies.ts'
 import { metricsRoute, type Metrics } from './metrics.ts'
 import { allowOtherOrigins, ORIGIN_HEADERS } from './other-origins.ts'
@@ -40,7 +41,6 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
   const { limits, trustedProxies, bodyIdleMs } = context.settings
   const app = fastify({
     logger: loggerOptions(context),
-    bodyLimit: limits.bodyBytes,
     trustProxy: (_address, hop) => hop < trustedProxies,
     // A large body on a slow line takes hours. One that stalls is ended below, or by its own route.
     requestTimeout: 0,
@@ -91,10 +91,12 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
   if (metricsPort === undefined) metricsRoute(app, metrics, metricsToken)
   openApiRoutes(app)
   const admission = createAdmission(context.settings)
-  guarded(app, { context, admission, status: 401, rooms: [videoRoutes] })
+  const bodies = createCallBodies(limits.bodyBytes)
+  guarded(app, { context, admission, bodies, status: 401, rooms: [videoRoutes] })
   guarded(app, {
     context,
     admission,
+    bodies,
     status: 403,
     rooms: [captureRoutes, segmentRoutes, analysisRoutes, lookupRoutes, storedRoutes],
   })
@@ -121,11 +123,12 @@ type Routes = (app: FastifyInstance, context: ServiceContext) => void
 interface Guarded {
   readonly context: ServiceContext
   readonly admission: Admission
+  readonly bodies: CallBodies
   readonly status: 401 | 403
   readonly rooms: readonly Routes[]
 }
 
-function guarded(app: FastifyInstance, { context, admission, status, rooms }: Guarded): void {
+function guarded(app: FastifyInstance, { context, admission, bodies, status, rooms }: Guarded): void {
   const { limits } = context.settings
   void app.register((scope, _options, done) => {
     scope.addHook('onRequest', credentialCheck(context, admission, status))
@@ -135,13 +138,12 @@ function guarded(app: FastifyInstance, { context, admission, status, rooms }: Gu
       if (!(Number(headers['content-length']) > limits.bodyBytes)) inviteBody(reply.raw)
       return payload
     })
-    // Parsed in a promise, so that what parseJson throws becomes a rejection. The body of a DELETE means nothing (RFC 9110, 9.3.5).
-    scope.addContentTypeParser(
-      'application/json',
-      { parseAs: 'buffer' },
-      ({ method }: FastifyRequest, bytes: Buffer) =>
-        method === 'DELETE' ? Promise.resolve() : Promise.resolve(bytes).then(parseJson),
-    )
+    bodies.attach(scope)
+    // The body of a DELETE means nothing (RFC 9110, 9.3.5).
+    scope.addContentTypeParser('application/json', async (request: FastifyRequest) => {
+      const bytes = await bodies.read(request)
+      return request.method === 'DELETE' ? undefined : parseJson(bytes)
+    })
     for (const routes of rooms) routes(scope, context)
     done()
   })
@@ -154,16 +156,11 @@ function answerError({ settings }: ServiceContext, error: unknown, request: Fast
   if (error instanceof Refusal) {
     if (error.status === 503) reply.header('retry-after', '1')
     if (error.status === 429) reply.header('retry-after', String(error.facts['retry_after_seconds']))
+    // Fastify would close the connection, and a client that does not ask before it sends would often not see the answer.
+    if (!request.raw.complete && request.headers.expect === undefined) reply.removeHeader('connection')
     return reply.code(error.status).send(errorBody(error.code, error.message, error.facts))
   }
   const status = statusOf(error)
-  if (status === 413) {
-    const { bodyBytes } = settings.limits
-    const message = `The body is larger than ${bodyBytes} bytes.`
-    // Fastify would close the connection, and a client that does not ask before it sends would often not see the answer.
-    if (request.headers.expect === undefined) reply.removeHeader('connection')
-    return reply.code(413).send(errorBody('body_too_large', message, { limit: bodyBytes }))
-  }
   if (status < 500) return reply.code(status).send(errorBody('invalid_request', 'The request could not be read.'))
   request.log.error({ err: error }, 'a call failed')
   if (isDiskFull(error)) {
