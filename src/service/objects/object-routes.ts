@@ -14,6 +14,7 @@ import { watchBody } from './body-watch.ts'
 import { keyOfPath, type ObjectKey } from './object-keys.ts'
 import { readObject } from './object-reading.ts'
 import { checkTarget, storePart } from './object-writing.ts'
+import { checkPlainPut, isKnownToReader } from './preconditions.ts'
 
 const GIB = 1024 ** 3
 /** The most that one PUT may carry, as on S3. */
@@ -56,6 +57,7 @@ export function objectRoutes(app: FastifyInstance, context: ServiceContext): voi
     // Stored whole, such a piece would stand for the object (RFC 9110, 14.5).
     if (request.headers['content-range'] !== undefined)
       throw new StorageRefusal(400, 'InvalidArgument', 'A PUT stores a whole body: send no Content-Range.')
+    checkPlainPut(request.headers)
     const sizeBytes = announcedLength(request)
     const contentMd5 = announcedMd5(request)
     await checkTarget(context.db, key, partNumber)
@@ -79,7 +81,9 @@ export function objectRoutes(app: FastifyInstance, context: ServiceContext): voi
     const { key } = checkAddress(context, request)
     const object = await readObject(context, key)
     if (object === undefined) throw new StorageRefusal(404, 'NoSuchKey', 'The specified key does not exist.')
-    void reply.header('content-length', object.sizeBytes).header('etag', object.etag)
+    void reply.header('etag', object.etag)
+    if (isKnownToReader(request.headers, object.etag)) return reply.code(304).send()
+    void reply.header('content-length', object.sizeBytes)
     return reply.type('application/octet-stream').send(Readable.from(object.bytes(), { objectMode: false }))
   })
 }
