@@ -27,6 +27,7 @@ import { pathOf, requireOneHost } from './request-heads.ts'
 import { echoRequestIds, requestIdOf } from './request-ids.ts'
 import { securityHeaders } from './security-headers.ts'
 import { endIfStalled, endStalledBodies, endUntakenAnswers } from './stalled-bodies.ts'
+import { closeAnswered } from './stopping.ts'
 import { answerUnreadable, UNREADABLE } from './unreadable-requests.ts'
 import { parseJson } from './wire.ts'
 
@@ -82,6 +83,7 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
   allowOtherOrigins(app, context.settings.bearerHeaders)
   requireOneHost(app)
   endStalledBodies(app, context.settings)
+  closeAnswered(app, context.isStopping)
   lay?.(app)
   endUntakenAnswers(app, bodyIdleMs)
   const { page, metricsPort, metricsToken } = context.settings
