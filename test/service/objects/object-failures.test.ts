@@ -103,6 +103,17 @@ it.skipIf(!canMount())(
   },
 )
 
+it('says when to send a part again for which no file could be opened', async () => {
+  const service = await onDisk()
+  const address = await captureAddress(service)
+  await failNextWrite('EMFILE')
+
+  const { status, headers, text } = await put(address, 'hello')
+
+  expect([status, headers.get('retry-after')]).toEqual([503, '1'])
+  expect(text).toContain('<Code>SlowDown</Code>')
+})
+
 it('ends a connection whose refused body stops coming', async () => {
   const service = await onDisk({ bodyIdleMs: 500 })
   const address = await captureAddress(service)
