@@ -16,11 +16,16 @@ import { openCaptureSession, put, register, startUnderTest, type ServiceUnderTes
 
 const BODY_BYTES = 4_000_000
 
+/** The prototype of all files that are open. */
+async function openFiles(): Promise<FileHandle> {
+  const file = await open('/dev/null', 'w')
+  await file.close()
+  return Object.getPrototypeOf(file) as FileHandle
+}
+
 /** Lets the next write of any file fail as the system fails it. */
 async function failNextWrite(code: string): Promise<void> {
-  const file = await open('/dev/null', 'w')
-  const kind = Object.getPrototypeOf(file) as FileHandle
-  await file.close()
+  const kind = await openFiles()
   const failure = Object.assign(new Error(`${code}: no space left on device, write`), { code })
   const write = vi.spyOn(kind, 'writeFile').mockRejectedValueOnce(failure)
   onTestFinished(() => write.mockRestore())
@@ -102,6 +107,29 @@ it.skipIf(!canMount())(
     expect(await readdir(incoming)).toEqual([])
   },
 )
+
+it('does not take a disk that stalls for a client that does', async () => {
+  const service = await onDisk({ bodyIdleMs: 100 })
+  const address = await captureAddress(service)
+  const kind = await openFiles()
+  let goOn: () => void = () => undefined
+  const stall = new Promise<void>((resolve) => (goOn = resolve))
+  const write = vi.spyOn(kind, 'writeFile').mockImplementationOnce(async function (this: FileHandle, bytes) {
+    await stall
+    return this.writeFile(bytes)
+  })
+  onTestFinished(() => write.mockRestore())
+
+  const answer = put(address, new Uint8Array(BODY_BYTES))
+  await expect.poll(() => write.mock.calls.length).toBe(1)
+  // A client that really stalls, and later: when it is ended, the time of the first is long over.
+  const stalling = connect(service.port, '127.0.0.1').resume()
+  stalling.write(head(await captureAddress(service), 'Content-Length: 100'))
+  await once(stalling, 'close')
+  goOn()
+
+  expect((await answer).status).toBe(200)
+})
 
 it('says when to send a part again for which no file could be opened', async () => {
   const service = await onDisk()
