@@ -2,7 +2,8 @@
 
 import { once } from 'node:events'
 import { mkdtemp, rename, rm } from 'node:fs/promises'
-import { request as httpRequest } from 'node:http'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -172,6 +173,34 @@ describe('metrics', () => {
 })
 
 describe('a stop', () => {
+  it.each(['', 'GET /healthz HT'])('waits for no connection on which nothing was asked yet: "%s"', async (text) => {
+    const at = await startUnderTest({ stopWithinMs: 3_600_000 })
+    const socket = connect(at.port, '127.0.0.1')
+    await once(socket, 'connect')
+    socket.write(text)
+    const closed = once(socket.resume(), 'close')
+    // The server has accepted it by then.
+    await open('/healthz', at)
+
+    await expect(at.close()).resolves.toBeUndefined()
+    await closed
+  })
+
+  it('finishes what is in flight, and has its connection not used again', async () => {
+    const at = await startUnderTest({ stopWithinMs: 3_600_000 })
+    const address = (await register(at, await openCaptureSession(at), ['a.action']))['a.action']!
+    const upload = httpRequest(address, { method: 'PUT', headers: { 'content-length': '5', expect: '100-continue' } })
+    upload.flushHeaders()
+    await once(upload, 'continue')
+
+    const stopped = at.close()
+    upload.end('hello')
+    const [{ statusCode, headers }] = (await once(upload, 'response')) as [IncomingMessage]
+
+    expect([statusCode, headers.connection]).toEqual([200, 'close'])
+    await stopped
+  })
+
   it('cuts what is not finished in time', async () => {
     const at = await startUnderTest({ stopWithinMs: 1 })
     const address = (await register(at, await openCaptureSession(at), ['a.action']))['a.action']!

@@ -7,9 +7,12 @@
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const PASSING_STATES = /^(?:08...|25006|40...|53...|55P03|57...)$/
-/** A name that is not found was found at the start. In a network of containers, that of a stopped one is not known. */
+/**
+ * A name that is not found was found at the start. In a network of containers, that of a stopped one is not known. Where no more files
+ * or connections can be opened, some will be closed.
+ */
 const PASSING_CODES =
-  /^E(?:CONN(?:REFUSED|RESET)|PIPE|TIMEDOUT|HOST(?:UNREACH|DOWN)|NET(?:UNREACH|DOWN)|AI_AGAIN|NOTFOUND)$/
+  /^E(?:CONN(?:REFUSED|RESET)|PIPE|TIMEDOUT|HOST(?:UNREACH|DOWN)|NET(?:UNREACH|DOWN)|AI_AGAIN|NOTFOUND|MFILE|NFILE)$/
 /** Errors that pg reports without a code. */
 const PASSING_WORDS =
   /^(?:timeout exceeded when trying to connect|Query read timeout|Connection terminated|Client has encountered a connection error)/
@@ -31,7 +34,7 @@ export function isDiskFull(error: unknown): boolean {
   )
 }
 
-/** True when the database was away, busy or restarting, and nothing was done. False for every mistake of ours. */
+/** True when the database or this machine was away, busy or restarting, and nothing was done. False for every mistake of ours. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''

@@ -13,6 +13,8 @@ const MIB = 1024 ** 2
 const START_BYTES = 32 * MIB
 /** The size of a new database. */
 const NEW_DATABASE_BYTES = 48 * MIB
+/** Promised to every body ahead of its bytes. */
+const LEAST_AHEAD_BYTES = MIB
 /** Inodes reserved for the database. Once it could not make a file, it took no record until the next start. */
 const KEPT_FILES = 256
 
@@ -23,7 +25,8 @@ export class DiskFullError extends Error {
 
 /** A body on its way to the disk. */
 export interface ExpectedBody {
-  arrived(bytes: number): void
+  /** Call it before the bytes are written, and after those before them are. */
+  arrived(bytes: number): Promise<void>
   /** Must be called at the end, whether or not the body is complete. */
   end(): void
 }
@@ -32,13 +35,16 @@ export interface ExpectedBody {
 export interface DiskRoom {
   /** Needs room for a few rows: half of the reserve. */
   forRecord(): Promise<void>
-  /** Needs room for this body on top of the reserve and of all other bodies on their way. */
+  /**
+   * Needs room for this body on top of the reserve and of what is promised to other bodies on their way. As it comes, it is promised
+   * as much again as has come, so that a body that trickles, or stops, keeps no other out.
+   */
   forBody(bytes: number): Promise<ExpectedBody>
 }
 
 /** Guards a disk that has `free` bytes left, `keepFreeBytes` of them reserved for the database; 0 turns the checks off. */
 export function diskRoom(free: () => Promise<number>, keepFreeBytes: number): DiskRoom {
-  let expectedBytes = 0
+  let promisedBytes = 0
   const need = async (bytes: number) => {
     if (keepFreeBytes > 0 && (await free()) < bytes) {
       throw new DiskFullError(`The disk of the data folder has less than ${inMib(bytes)} free.`)
@@ -47,19 +53,33 @@ export function diskRoom(free: () => Promise<number>, keepFreeBytes: number): Di
   return {
     forRecord: () => need(keepFreeBytes / 2),
     async forBody(bytes) {
-      let missing = bytes
-      // Counted before the disk has answered, because others may ask meanwhile.
-      expectedBytes += missing
-      const take = (some: number) => {
-        missing -= some
-        expectedBytes -= some
+      let writtenBytes = 0
+      let unwrittenBytes = 0
+      let aheadBytes = 0
+      const promise = (ahead: number) => {
+        promisedBytes += ahead - aheadBytes
+        aheadBytes = ahead
       }
-      const end = () => take(missing)
-      await need(keepFreeBytes + expectedBytes).catch((error: unknown) => {
+      const promiseMore = () =>
+        promise(Math.min(bytes - writtenBytes, Math.max(LEAST_AHEAD_BYTES, writtenBytes, unwrittenBytes)))
+      const end = () => promise(0)
+      // Promised before the disk has answered, because others may ask meanwhile.
+      promiseMore()
+      await need(keepFreeBytes + promisedBytes + bytes - aheadBytes).catch((error: unknown) => {
         end()
         throw error
       })
-      return { arrived: (some) => take(Math.min(some, missing)), end }
+      return {
+        async arrived(some) {
+          writtenBytes += unwrittenBytes
+          promise(aheadBytes - unwrittenBytes)
+          unwrittenBytes = some
+          if (some <= aheadBytes) return
+          promiseMore()
+          await need(keepFreeBytes + promisedBytes)
+        },
+        end,
+      }
     },
   }
 }

@@ -61,8 +61,19 @@ function connect(config: PoolConfig): Database {
 class DoubtingDialect extends PostgresDialect {
   override createDriver(): Driver {
     const driver = super.createDriver()
+    const begin = driver.beginTransaction.bind(driver)
     const commit = driver.commitTransaction.bind(driver)
     const rollBack = driver.rollbackTransaction.bind(driver)
+    driver.beginTransaction = async (connection, settings) => {
+      try {
+        await begin(connection, settings)
+      } catch (error) {
+        // A server that did not answer in time may still begin it, and what others write on this connection would be part of it. If
+        // this fails too, Kysely gives the connection up.
+        await driver.rollbackTransaction(connection)
+        throw error
+      }
+    }
     driver.commitTransaction = async (connection) => {
       try {
         await commit(connection)

@@ -184,16 +184,16 @@ async function spoilAnswer({ fault, subject, request }: Strike, reply: FastifyRe
 function faultyStore(store: ObjectStore, holding: Holding, strike: () => Strike | undefined): ObjectStore {
   return {
     ...store,
-    async receive(body, lengthBytes, onBytes = () => undefined) {
+    async receive(body, lengthBytes, onBytes) {
       const met = strike()
       if (met === undefined) return store.receive(body, lengthBytes, onBytes)
       const { fault } = met
       const { socket } = met.request.raw
-      const coming = faultyBody({ body, socket, fault, holding, onTick: () => onBytes(0) })
+      const coming = faultyBody({ body, socket, fault, holding, onTick: () => void onBytes?.(0) })
       const stored = await store.receive(coming, lengthBytes, onBytes)
       if (fault.lateDeliveryMs !== undefined) {
         cut(socket, 'reset')
-        await holding.pass(fault.lateDeliveryMs, () => onBytes(0))
+        await holding.pass(fault.lateDeliveryMs, () => void onBytes?.(0))
       }
       return fault.etag === 'opaque' ? { ...stored, md5: `${stored.md5}-1` } : stored
     },

@@ -7,6 +7,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Gauge, Histogram, Registry } from 'prom-client'
 
 import { errorBody } from './replies.ts'
+import { pathOf } from './request-heads.ts'
 
 export interface Metrics {
   /** Counts every request from now on. */
@@ -74,7 +75,8 @@ export function metricsRoute(app: FastifyInstance, metrics: Metrics, token: stri
 /** Serves the metrics, and nothing else, on a port of their own. */
 export async function listenForScrapes(metrics: Metrics, port: number, host: string): Promise<Server> {
   const server = createServer((request, response) => {
-    if (request.url !== '/metrics') {
+    // A scraper may be told to add a query.
+    if (pathOf(request).replace(/\?.*/s, '') !== '/metrics') {
       response.writeHead(404).end()
       return
     }

@@ -17,14 +17,17 @@ import { segmentRoutes } from '../routes/segment-routes.ts'
 import { storedRoutes } from '../routes/stored-routes.ts'
 import { videoRoutes } from '../videos/video-routes.ts'
 import { noteMethods } from './allowed-methods.ts'
+import { createCallBodies, type CallBodies } from './call-bodies.ts'
 import { holdExpectedBodies, inviteBody } from './expected-bodies.ts'
 import { metricsRoute, type Metrics } from './metrics.ts'
 import { allowOtherOrigins, ORIGIN_HEADERS } from './other-origins.ts'
 import { boundPipelining } from './pipelined-requests.ts'
 import { DISK_FULL_RETRY_SECONDS, errorBody, MalformedRequest, Refusal } from './replies.ts'
+import { pathOf, requireOneHost } from './request-heads.ts'
 import { echoRequestIds, requestIdOf } from './request-ids.ts'
 import { securityHeaders } from './security-headers.ts'
 import { endIfStalled, endStalledBodies, endUntakenAnswers } from './stalled-bodies.ts'
+import { closeAnswered } from './stopping.ts'
 import { answerUnreadable, UNREADABLE } from './unreadable-requests.ts'
 import { parseJson } from './wire.ts'
 
@@ -39,13 +42,15 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
   const { limits, trustedProxies, bodyIdleMs } = context.settings
   const app = fastify({
     logger: loggerOptions(context),
-    bodyLimit: limits.bodyBytes,
     trustProxy: (_address, hop) => hop < trustedProxies,
     // A large body on a slow line takes hours. One that stalls is ended below, or by its own route.
     requestTimeout: 0,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 200 },
     genReqId: requestIdOf,
+    rewriteUrl: pathOf,
+    // Node's own refusal has no word of why, and pages cannot read its status.
+    http: { requireHostHeader: false },
     // Fastify's own refusals quote the URL, and an address must not be quoted.
     frameworkErrors: (error, { raw }, reply) => {
       if (!raw.complete) endIfStalled(raw, context.settings)
@@ -65,7 +70,8 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
   app.setErrorHandler((error, request, reply) => answerError(context, error, request, reply))
   const methodsOf = noteMethods(app)
   app.setNotFoundHandler(({ url }, reply) => {
-    const methods = methodsOf(url.replace(/[?#].*/s, '')).join(', ')
+    // Decoded, as the router has read it.
+    const methods = methodsOf(decodeURI(url.replace(/[?#].*/s, ''))).join(', ')
     if (methods === '') return reply.code(404).send(errorBody('not_found', 'The service has no such operation.'))
     const message = `This path has no such operation, only ${methods}.`
     return reply.code(405).header('allow', methods).send(errorBody('wrong_method', message))
@@ -75,7 +81,9 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
   echoRequestIds(app)
   securityHeaders(app)
   allowOtherOrigins(app, context.settings.bearerHeaders)
+  requireOneHost(app)
   endStalledBodies(app, context.settings)
+  closeAnswered(app, context.isStopping)
   lay?.(app)
   endUntakenAnswers(app, bodyIdleMs)
   const { page, metricsPort, metricsToken } = context.settings
@@ -85,10 +93,12 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
   if (metricsPort === undefined) metricsRoute(app, metrics, metricsToken)
   openApiRoutes(app)
   const admission = createAdmission(context.settings)
-  guarded(app, { context, admission, status: 401, rooms: [videoRoutes] })
+  const bodies = createCallBodies(limits.bodyBytes)
+  guarded(app, { context, admission, bodies, status: 401, rooms: [videoRoutes] })
   guarded(app, {
     context,
     admission,
+    bodies,
     status: 403,
     rooms: [captureRoutes, segmentRoutes, analysisRoutes, lookupRoutes, storedRoutes],
   })
@@ -115,11 +125,12 @@ type Routes = (app: FastifyInstance, context: ServiceContext) => void
 interface Guarded {
   readonly context: ServiceContext
   readonly admission: Admission
+  readonly bodies: CallBodies
   readonly status: 401 | 403
   readonly rooms: readonly Routes[]
 }
 
-function guarded(app: FastifyInstance, { context, admission, status, rooms }: Guarded): void {
+function guarded(app: FastifyInstance, { context, admission, bodies, status, rooms }: Guarded): void {
   const { limits } = context.settings
   void app.register((scope, _options, done) => {
     scope.addHook('onRequest', credentialCheck(context, admission, status))
@@ -129,13 +140,12 @@ function guarded(app: FastifyInstance, { context, admission, status, rooms }: Gu
       if (!(Number(headers['content-length']) > limits.bodyBytes)) inviteBody(reply.raw)
       return payload
     })
-    // Parsed in a promise, so that what parseJson throws becomes a rejection. The body of a DELETE means nothing (RFC 9110, 9.3.5).
-    scope.addContentTypeParser(
-      'application/json',
-      { parseAs: 'buffer' },
-      ({ method }: FastifyRequest, bytes: Buffer) =>
-        method === 'DELETE' ? Promise.resolve() : Promise.resolve(bytes).then(parseJson),
-    )
+    bodies.attach(scope)
+    // The body of a DELETE means nothing (RFC 9110, 9.3.5).
+    scope.addContentTypeParser('application/json', async (request: FastifyRequest) => {
+      const bytes = await bodies.read(request)
+      return request.method === 'DELETE' ? undefined : parseJson(bytes)
+    })
     for (const routes of rooms) routes(scope, context)
     done()
   })
@@ -148,16 +158,11 @@ function answerError({ settings }: ServiceContext, error: unknown, request: Fast
   if (error instanceof Refusal) {
     if (error.status === 503) reply.header('retry-after', '1')
     if (error.status === 429) reply.header('retry-after', String(error.facts['retry_after_seconds']))
+    // Fastify would close the connection, and a client that does not ask before it sends would often not see the answer.
+    if (!request.raw.complete && request.headers.expect === undefined) reply.removeHeader('connection')
     return reply.code(error.status).send(errorBody(error.code, error.message, error.facts))
   }
   const status = statusOf(error)
-  if (status === 413) {
-    const { bodyBytes } = settings.limits
-    const message = `The body is larger than ${bodyBytes} bytes.`
-    // Fastify would close the connection, and a client that does not ask before it sends would often not see the answer.
-    if (request.headers.expect === undefined) reply.removeHeader('connection')
-    return reply.code(413).send(errorBody('body_too_large', message, { limit: bodyBytes }))
-  }
   if (status < 500) return reply.code(status).send(errorBody('invalid_request', 'The request could not be read.'))
   request.log.error({ err: error }, 'a call failed')
   if (isDiskFull(error)) {

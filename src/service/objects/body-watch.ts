@@ -28,13 +28,18 @@ export function watchBody(
     const headers = { ...(reply.getHeaders() as OutgoingHttpHeaders), 'content-type': 'application/xml' }
     reply.raw.writeHead(400, { ...headers, connection: 'close' })
     // Once answered, Node drops a request without ending it, so whoever reads its body would wait forever.
-    reply.raw.end(storageErrorXml(refusal), () => request.raw.destroy(refusal))
+    reply.raw.end(storageErrorXml(refusal), () => raw.destroy(refusal))
   }
-  const timer = setTimeout(() => end(`The body brought nothing for ${bodyIdleMs} ms.`), bodyIdleMs)
+  const { raw } = request
+  const timer = setTimeout(() => {
+    // A disk that stalls is not the client's fault: what has come is waiting for us.
+    if (raw.readableLength > 0 || raw.complete) timer.refresh()
+    else end(`The body brought nothing for ${bodyIdleMs} ms.`)
+  }, bodyIdleMs)
   const stop = (): void => clearTimeout(timer)
   const pace = bodyPace(leastBytesPerSecond)
   // Writing to disk, recording and answering may take as long as they need.
-  request.raw.once('end', stop)
+  raw.once('end', stop)
   return {
     onBytes(bytes) {
       if (isEnded) return

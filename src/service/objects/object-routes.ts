@@ -14,10 +14,16 @@ import { watchBody } from './body-watch.ts'
 import { keyOfPath, type ObjectKey } from './object-keys.ts'
 import { readObject } from './object-reading.ts'
 import { checkTarget, storePart } from './object-writing.ts'
+import { checkPlainPut, isKnownToReader } from './preconditions.ts'
 
 const GIB = 1024 ** 3
 /** The most that one PUT may carry, as on S3. */
 const MAX_PUT_BYTES = 5 * GIB
+/** When to try again, by status. */
+const RETRY_SECONDS = new Map([
+  [503, 1],
+  [507, DISK_FULL_RETRY_SECONDS],
+])
 
 export function objectRoutes(app: FastifyInstance, context: ServiceContext): void {
   // Bodies are passed on as they come and are never buffered, whatever their type.
@@ -34,7 +40,8 @@ export function objectRoutes(app: FastifyInstance, context: ServiceContext): voi
     const refusal = asRefusal(error)
     if (refusal.status >= 500) request.log.error({ err: error }, 'an object could not be stored or read')
     if (refusal.closes) reply.header('connection', 'close')
-    if (refusal.status === 507) reply.header('retry-after', DISK_FULL_RETRY_SECONDS)
+    const waitSeconds = RETRY_SECONDS.get(refusal.status)
+    if (waitSeconds !== undefined) reply.header('retry-after', waitSeconds)
     const { raw } = request
     if (!raw.complete) {
       // Node discards the rest only if nobody has begun to read it. Otherwise a client that sent everything would wait forever for
@@ -50,6 +57,7 @@ export function objectRoutes(app: FastifyInstance, context: ServiceContext): voi
     // Stored whole, such a piece would stand for the object (RFC 9110, 14.5).
     if (request.headers['content-range'] !== undefined)
       throw new StorageRefusal(400, 'InvalidArgument', 'A PUT stores a whole body: send no Content-Range.')
+    checkPlainPut(request.headers)
     const sizeBytes = announcedLength(request)
     const contentMd5 = announcedMd5(request)
     await checkTarget(context.db, key, partNumber)
@@ -59,7 +67,7 @@ export function objectRoutes(app: FastifyInstance, context: ServiceContext): voi
     try {
       const stored = await context.store.receive(request.raw, sizeBytes, (bytes) => {
         watch.onBytes(bytes)
-        expected?.arrived(bytes)
+        return expected?.arrived(bytes)
       })
       await storePart(context, { key, partNumber, stored, contentMd5 })
       return await reply.header('etag', `"${stored.md5}"`).send()
@@ -73,7 +81,9 @@ export function objectRoutes(app: FastifyInstance, context: ServiceContext): voi
     const { key } = checkAddress(context, request)
     const object = await readObject(context, key)
     if (object === undefined) throw new StorageRefusal(404, 'NoSuchKey', 'The specified key does not exist.')
-    void reply.header('content-length', object.sizeBytes).header('etag', object.etag)
+    void reply.header('etag', object.etag)
+    if (isKnownToReader(request.headers, object.etag)) return reply.code(304).send()
+    void reply.header('content-length', object.sizeBytes)
     return reply.type('application/octet-stream').send(Readable.from(object.bytes(), { objectMode: false }))
   })
 }
@@ -83,9 +93,7 @@ function checkAddress(context: ServiceContext, request: FastifyRequest): { key: 
   if (carriesCredential(context.settings, request)) {
     throw new StorageRefusal(400, 'InvalidArgument', 'An address carries its own permission: send no credential.')
   }
-  const { url: target = '', method = '' } = request.raw
-  // A request may name the host before the path (RFC 9112, 3.2.2).
-  const url = target.replace(/^https?:\/\/[^/]*/i, '')
+  const { url = '', method = '' } = request.raw
   const verdict = context.signer.verify(method, url)
   if (verdict.kind === 'unsigned') throw new StorageRefusal(403, 'AccessDenied', 'Access Denied')
   if (verdict.kind === 'expired') {

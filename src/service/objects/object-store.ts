@@ -16,6 +16,9 @@ export interface ReceivedBlob {
   readonly md5: string
 }
 
+/** May be asynchronous. */
+export type OnBytes = (bytes: number) => unknown
+
 export interface SweepOptions {
   /** Which of these blobs, at most a thousand, are still in use. */
   known(blobs: readonly string[]): Promise<ReadonlySet<string>>
@@ -24,8 +27,11 @@ export interface SweepOptions {
 }
 
 export interface ObjectStore {
-  /** Stores a body of exactly `lengthBytes` at constant memory. Rejects and stores nothing when its length differs. */
-  receive(body: Readable, lengthBytes: number, onBytes?: (bytes: number) => void): Promise<ReceivedBlob>
+  /**
+   * Stores a body of exactly `lengthBytes` at constant memory. Rejects and stores nothing when its length differs, or when `onBytes`
+   * rejects, which is asked before bytes are written.
+   */
+  receive(body: Readable, lengthBytes: number, onBytes?: OnBytes): Promise<ReceivedBlob>
   /** Opens a blob. An open blob can be read to its end even if it is removed. */
   open(blob: string): Promise<FileHandle>
   /** Removes blobs. Those already gone are no error. */
@@ -97,18 +103,14 @@ async function removeOld(folder: string, names: readonly string[], changedBefore
   }
 }
 
-async function write(
-  path: string,
-  body: Readable,
-  onBytes?: (bytes: number) => void,
-): Promise<{ sizeBytes: number; md5: string }> {
+async function write(path: string, body: Readable, onBytes?: OnBytes): Promise<{ sizeBytes: number; md5: string }> {
   const hash = createHash('md5')
   let sizeBytes = 0
   const file = await open(path, 'wx', 0o600)
   try {
     // A pipeline would destroy the request when the disk fails, and with it the way to answer.
     for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      onBytes?.(chunk.length)
+      await onBytes?.(chunk.length)
       hash.update(chunk)
       sizeBytes += chunk.length
       await file.writeFile(chunk)

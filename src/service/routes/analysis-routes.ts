@@ -38,7 +38,7 @@ export function analysisRoutes(app: FastifyInstance, context: ServiceContext): v
   })
 
   app.post('/requested_analyses', async (request) => {
-    const body = readBody(analysisRequest, request.body)
+    const body = readBody(analysisRequest, request)
     const now = timeOf(context)
     const owner = callerOf(request).orgId
     const { status } = body
@@ -74,7 +74,7 @@ export function analysisRoutes(app: FastifyInstance, context: ServiceContext): v
 
   // The payload is not shown. Assumption: any of the creation's fields. Once requested, only the name may change.
   app.patch<WithId>('/requested_analyses/:id', async (request) => {
-    const body = readBody(analysisUpdate, request.body)
+    const body = readBody(analysisUpdate, request)
     return change(context, request, (found) => {
       const status = body.status ?? found.status
       const segments = {

@@ -20,7 +20,7 @@ export function captureRoutes(app: FastifyInstance, context: ServiceContext): vo
   const storage = storageOf(context)
 
   app.post('/mocap_session', async (request) => {
-    const body = readBody(mocapSessionRequest, request.body)
+    const body = readBody(mocapSessionRequest, request)
     const caller = callerOf(request)
     checkOrganisation(caller, body.org_id)
     const now = timeOf(context)
@@ -43,7 +43,7 @@ export function captureRoutes(app: FastifyInstance, context: ServiceContext): vo
 
   app.post('/mocap_session_file', async (request, reply) => {
     const gone = goneSignal(reply)
-    const body = readBody(mocapSessionFileRequest, request.body)
+    const body = readBody(mocapSessionFileRequest, request)
     const sessionId = String(body.session_id)
     const owner = callerOf(request).orgId
     const { filenames } = body

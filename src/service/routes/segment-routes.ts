@@ -13,7 +13,7 @@ export function segmentRoutes(app: FastifyInstance, context: ServiceContext): vo
   const { db } = context
 
   app.post('/player_group_segments', { config: { answersMalformed: true } }, async (request) => {
-    const body = readBody(segmentRequest, request.body)
+    const body = readBody(segmentRequest, request)
     const now = timeOf(context)
     const values = {
       owner: callerOf(request).orgId,
@@ -33,7 +33,7 @@ export function segmentRoutes(app: FastifyInstance, context: ServiceContext): vo
   app.patch<{ Params: { id: string } }>('/player_group_segments/:id', async (request) => {
     const id = idOf(request.params.id)
     const owner = callerOf(request).orgId
-    const body = readBody(segmentUpdate, request.body)
+    const body = readBody(segmentUpdate, request)
     const segment = await db.transaction().execute(async (trx) => {
       const found = await trx
         .selectFrom('player_group_segments')

@@ -22,7 +22,7 @@ export function videoRoutes(app: FastifyInstance, context: ServiceContext): void
   const storage = storageOf(context)
 
   app.post('/upload_videos', { config: { answersMalformed: true } }, async (request, reply) => {
-    const body = readBody(videoUploadRequest, request.body)
+    const body = readBody(videoUploadRequest, request)
     const { filesPerSession: limit } = context.settings.limits
     if (body.files.length > limit) {
       const message = `One session has at most ${limit} files, this one would have ${body.files.length}.`
@@ -35,7 +35,7 @@ export function videoRoutes(app: FastifyInstance, context: ServiceContext): void
 
   app.patch('/upload_videos', async (request) => {
     await confirmFile(context, storage, {
-      ...readBody(videoConfirmRequest, request.body),
+      ...readBody(videoConfirmRequest, request),
       owner: callerOf(request).orgId,
     })
     return {}

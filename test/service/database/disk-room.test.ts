@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
 
 import { diskRoom, freeBytes, roomToStart } from '../../../src/service/database/disk-room.ts'
@@ -20,8 +21,9 @@ it('promises no byte twice, and none of what is kept free', async () => {
 
   const first = await room.forBody(500)
   await expect(room.forBody(101)).rejects.toMatchObject(FULL)
-  first.arrived(450)
+  await first.arrived(450)
   free -= 450
+  await first.arrived(50)
   await expect(room.forBody(101)).rejects.toMatchObject(FULL)
   const second = await room.forBody(100)
   first.end()
@@ -36,6 +38,53 @@ it('promises no byte to two that ask at once', async () => {
 
   expect(asked.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
   await expect(room.forBody(100)).resolves.toBeDefined()
+})
+
+const GIB = 1024 ** 3
+
+it('keeps nobody out for a body of which hardly anything comes', async () => {
+  const room = diskRoom(() => Promise.resolve(6 * GIB), 400)
+  for (let count = 0; count < 50; count += 1) await (await room.forBody(5 * GIB)).arrived(1)
+
+  await expect(room.forBody(5 * GIB)).resolves.toBeDefined()
+  await expect(room.forBody(6 * GIB)).rejects.toMatchObject(FULL)
+})
+
+it('never lets bodies take what is kept free, in whatever order they come: it rather refuses one in its middle', async () => {
+  const MIB = 1024 ** 2
+  const sizes = fc.array(fc.integer({ min: 1, max: 30 * MIB }), { minLength: 1, maxLength: 6 })
+  let [whole, cut] = [0, 0]
+  await fc.assert(
+    fc.asyncProperty(sizes, fc.array(fc.nat({ max: 5 }), { maxLength: 400 }), async (bytes, order) => {
+      const kept = 4 * MIB
+      let free = kept + 40 * MIB
+      const room = diskRoom(() => Promise.resolve(free), kept)
+      const bodies = await Promise.all(
+        bytes.map(async (size) => ({ size, came: 0, body: await room.forBody(size).catch(() => undefined) })),
+      )
+      for (const index of order) {
+        const one = bodies[index % bodies.length]!
+        const some = Math.min(65_536 * 16, one.size - one.came)
+        if (one.body === undefined || some === 0) continue
+        const isAllowed = await one.body.arrived(some).then(
+          () => true,
+          () => false,
+        )
+        if (isAllowed) {
+          free -= some
+          one.came += some
+          if (one.came === one.size) whole += 1
+        } else {
+          one.body.end()
+          one.body = undefined
+          free += one.came
+          cut += 1
+        }
+        expect(free).toBeGreaterThanOrEqual(kept)
+      }
+    }),
+  )
+  expect(Math.min(whole, cut)).toBeGreaterThan(0)
 })
 
 it('takes records until half of what is kept free is gone', async () => {

@@ -8,22 +8,35 @@ import { join } from 'node:path'
 
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 
-import { newDatabase } from '../../helpers/postgres-server.ts'
-import { startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
+import { newDatabase, queryOnce } from '../../helpers/postgres-server.ts'
+import { openCaptureSession, put, register, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
 
 const server = inject('postgres')
 
-/** A service whose connection to its database breaks at the next such statement, before or after the database has done it. */
-async function startOnBreakingLine(): Promise<{ service: ServiceUnderTest; breakAt: (statement: string) => void }> {
-  const database = new URL(await newDatabase(server!))
+interface BadLine {
+  readonly service: ServiceUnderTest
+  readonly databaseUrl: string
+  /** Breaks the connection at the next such statement, once the database has done it. */
+  breakAt(statement: string): void
+  /** Lets nothing through to the database from the next such statement on. Returns what lets everything through. */
+  holdAt(statement: string): () => void
+}
+
+/** A service whose connection to its database is bad. `query` has pg's own settings. */
+async function startOnBadLine(query = ''): Promise<BadLine> {
+  const databaseUrl = await newDatabase(server!)
+  const database = new URL(databaseUrl)
   let statement: string | undefined
+  let holding: { readonly at: string; readonly held: (() => void)[] } | undefined
   const line = createServer((near) => {
     const far = connect(Number(database.port), database.hostname)
     let isBreaking = false
     near.on('data', (bytes) => {
       isBreaking ||= statement !== undefined && bytes.includes(statement)
       if (isBreaking) statement = undefined
-      far.write(bytes)
+      if (holding !== undefined && (holding.held.length > 0 || bytes.includes(holding.at)))
+        holding.held.push(() => far.write(bytes))
+      else far.write(bytes)
     })
     // The answer is there, so the database has done it.
     far.on('data', (bytes) => (isBreaking ? near.destroy() : near.write(bytes)))
@@ -34,13 +47,26 @@ async function startOnBreakingLine(): Promise<{ service: ServiceUnderTest; break
   const dataDir = await mkdtemp(join(tmpdir(), 'service-lost-commits-'))
   const url = new URL(database)
   url.port = String((line.address() as AddressInfo).port)
+  url.search = query
   const service = await startUnderTest({ dataDir, databaseUrl: url.href })
   onTestFinished(async () => {
     await service.close()
     line.close()
     await rm(dataDir, { recursive: true })
   })
-  return { service, breakAt: (text) => (statement = text) }
+  return {
+    service,
+    databaseUrl,
+    breakAt: (text) => (statement = text),
+    holdAt: (at) => {
+      const held: (() => void)[] = []
+      holding = { at, held }
+      return () => {
+        holding = undefined
+        for (const pass of held) pass()
+      }
+    },
+  }
 }
 
 describe.skipIf(server === undefined)('a call whose database is lost', () => {
@@ -51,7 +77,7 @@ describe.skipIf(server === undefined)('a call whose database is lost', () => {
     ['POST', '/mocap_session', session],
     ['POST', '/player_group_segments', segment],
   ])('before its commit was not done, and is answered 503: %s %s', async (method, path, body) => {
-    const { service, breakAt } = await startOnBreakingLine()
+    const { service, breakAt } = await startOnBadLine()
 
     breakAt('insert into')
     const answer = await service.call(method, path, body)
@@ -62,16 +88,47 @@ describe.skipIf(server === undefined)('a call whose database is lost', () => {
     })
   })
 
+  it('before a part was recorded has stored none of it, and the storage says when to send it again', async () => {
+    const { service, breakAt } = await startOnBadLine()
+    const address = (await register(service, await openCaptureSession(service), ['a.action']))['a.action']!
+
+    breakAt('insert into "objects"')
+    const answer = await put(address, 'hello')
+
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(answer.text).toContain('<Code>SlowDown</Code>')
+    expect((await service.call('GET', '/stored')).json).toMatchObject({ items: [] })
+    expect((await put(address, 'hello')).status).toBe(200)
+  })
+
   it.each([
     ['POST', '/mocap_session', session],
     ['POST', '/player_group_segments', segment],
   ])('while it commits may have been done, and is answered 500: %s %s', async (method, path, body) => {
-    const { service, breakAt } = await startOnBreakingLine()
+    const { service, breakAt } = await startOnBadLine()
 
     breakAt('commit')
     const answer = await service.call(method, path, body)
 
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([500, null])
     expect((await service.call(method, path, body)).status).toBe(200)
+  })
+
+  it('before its transaction had begun leaves no connection in one: what others write there would be lost', async () => {
+    const { service, databaseUrl, holdAt } = await startOnBadLine('query_timeout=500')
+    const states = () =>
+      queryOnce(
+        databaseUrl,
+        `select state from pg_stat_activity where application_name = 'mocap-uplink' and datname = current_database()`,
+      )
+
+    const letThrough = holdAt('begin')
+    const answer = await service.call('POST', '/mocap_session', session)
+    letThrough()
+
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
+    await service.call('GET', '/sessions')
+    await expect.poll(states, { timeout: 20_000 }).not.toContainEqual({ state: 'idle in transaction' })
+    expect((await service.call('POST', '/mocap_session', session)).status).toBe(200)
   })
 })

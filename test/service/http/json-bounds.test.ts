@@ -42,7 +42,7 @@ it('says of what is no JSON, or no text, just that', () => {
 it('looks for no more problems than it tells, in the first entries or else the first one', () => {
   const file = { raw_file_name: 'a.mp4', file_size_bytes: 1, number_of_chunks: 1 }
   const video = { movement_type_id: 1, player_id: 'p', session_date: '2026-11-20', session_type_id: 1 }
-  const read = (files: unknown[]) => problemsOf(() => readBody(videoUploadRequest, { ...video, files }))
+  const read = (files: unknown[]) => problemsOf(() => readBody(videoUploadRequest, { body: { ...video, files } }))
 
   expect(read(new Array(900_000).fill(1))).toHaveLength(20)
   expect(read([1, file, {}]).map(({ field }) => field)).toEqual([
@@ -50,7 +50,7 @@ it('looks for no more problems than it tells, in the first entries or else the f
   ])
   const late = [...new Array<object>(50).fill(file), { ...file, number_of_chunks: 0 }, 1]
   expect(read(late).map(({ field }) => field)).toEqual(['files.50.number_of_chunks'])
-  expect(problemsOf(() => readBody(videoUploadRequest, null))).toHaveLength(1)
+  expect(problemsOf(() => readBody(videoUploadRequest, { body: null }))).toHaveLength(1)
 })
 
 it('looks no further than that for what cannot be stored', () => {
@@ -58,7 +58,7 @@ it('looks no further than that for what cannot be stored', () => {
   const long = new Array<string>(1_000).fill('x'.repeat(1_025))
   const body = { movement_type_id: 1, dom_hand: 'RHA', org_movement_ids: long }
 
-  expect(problemsOf(() => readBody(segmentRequest, body))).toHaveLength(20)
+  expect(problemsOf(() => readBody(segmentRequest, { body }))).toHaveLength(20)
   expect(measured.mock.calls.filter(([text]) => text === long[0])).toHaveLength(20)
 })
 
@@ -66,7 +66,7 @@ it('does not list the fields of a body that the interface does not show, of whic
   const listed = vi.fn(() => [])
   const body = new Proxy({ dom_hand: 'X', org_movement_ids: [1] }, { ownKeys: listed })
 
-  expect(problemsOf(() => readBody(segmentRequest, body)).map(({ field }) => field)).toEqual([
+  expect(problemsOf(() => readBody(segmentRequest, { body })).map(({ field }) => field)).toEqual([
     ...['movement_type_id', 'dom_hand', 'org_movement_ids.0'],
   ])
   expect(listed).not.toHaveBeenCalled()

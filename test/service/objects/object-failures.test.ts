@@ -1,23 +1,31 @@
 // A disk that fails under the storage while a body is on its way.
 
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, open, readdir, rm, truncate, type FileHandle } from 'node:fs/promises'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { expect, it, onTestFinished, vi } from 'vitest'
 
+import { freeBytes } from '../../../src/service/database/disk-room.ts'
 import type { ServiceOptions } from '../../../src/service/index.ts'
+import { canMount } from '../../helpers/can-mount.ts'
 import { openCaptureSession, put, register, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
 
 const BODY_BYTES = 4_000_000
 
+/** The prototype of all files that are open. */
+async function openFiles(): Promise<FileHandle> {
+  const file = await open('/dev/null', 'w')
+  await file.close()
+  return Object.getPrototypeOf(file) as FileHandle
+}
+
 /** Lets the next write of any file fail as the system fails it. */
 async function failNextWrite(code: string): Promise<void> {
-  const file = await open('/dev/null', 'w')
-  const kind = Object.getPrototypeOf(file) as FileHandle
-  await file.close()
+  const kind = await openFiles()
   const failure = Object.assign(new Error(`${code}: no space left on device, write`), { code })
   const write = vi.spyOn(kind, 'writeFile').mockRejectedValueOnce(failure)
   onTestFinished(() => write.mockRestore())
@@ -59,6 +67,79 @@ it('says that the disk is full, and takes the next request of that connection', 
   expect(answers).toMatch(/\r\nretry-after: 60\r\n/)
   expect(answers).toContain('<Code>InsufficientStorage</Code>')
   expect(answers).toMatch(/HTTP\/1.1 200 OK\r\n/)
+})
+
+it.skipIf(!canMount())(
+  'keeps nobody out for a body that trickles, and refuses it once others have taken its room',
+  async () => {
+    const disk = await mkdtemp(join(tmpdir(), 'service-small-'))
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=300m', 'tmpfs', disk])
+    onTestFinished(async () => {
+      execFileSync('umount', [disk])
+      await rm(disk, { recursive: true })
+    })
+    const dataDir = join(disk, 'data')
+    await (await startUnderTest({ dataDir })).close()
+    const bodyBytes = 60 * 1024 ** 2
+    // Room for one body and a half.
+    const service = await startUnderTest({ dataDir, keepFreeBytes: (await freeBytes(disk)) - 1.5 * bodyBytes })
+    onTestFinished(() => service.close())
+    const begin = async (): Promise<Socket> => {
+      const socket = connect(service.port, '127.0.0.1')
+        .setEncoding('utf8')
+        .on('error', () => undefined)
+      socket.write(head(await captureAddress(service), `Content-Length: ${bodyBytes}\r\nConnection: close`))
+      return socket
+    }
+    const incoming = join(dataDir, 'objects', 'incoming')
+    const trickling = await begin()
+    trickling.write('.')
+    await expect.poll(() => readdir(incoming)).toHaveLength(1)
+
+    const whole = await begin()
+    whole.write(Buffer.alloc(bodyBytes))
+    const [taken] = (await once(whole, 'data')) as [string]
+    trickling.write(Buffer.alloc(bodyBytes - 1))
+    const [refused] = (await once(trickling, 'data')) as [string]
+
+    expect(taken).toMatch(/^HTTP\/1.1 200 /)
+    expect(refused).toMatch(/^HTTP\/1.1 507 [^]*\r\nretry-after: 60\r\n/)
+    expect(await readdir(incoming)).toEqual([])
+  },
+)
+
+it('does not take a disk that stalls for a client that does', async () => {
+  const service = await onDisk({ bodyIdleMs: 100 })
+  const address = await captureAddress(service)
+  const kind = await openFiles()
+  let goOn: () => void = () => undefined
+  const stall = new Promise<void>((resolve) => (goOn = resolve))
+  const write = vi.spyOn(kind, 'writeFile').mockImplementationOnce(async function (this: FileHandle, bytes) {
+    await stall
+    return this.writeFile(bytes)
+  })
+  onTestFinished(() => write.mockRestore())
+
+  const answer = put(address, new Uint8Array(BODY_BYTES))
+  await expect.poll(() => write.mock.calls.length).toBe(1)
+  // A client that really stalls, and later: when it is ended, the time of the first is long over.
+  const stalling = connect(service.port, '127.0.0.1').resume()
+  stalling.write(head(await captureAddress(service), 'Content-Length: 100'))
+  await once(stalling, 'close')
+  goOn()
+
+  expect((await answer).status).toBe(200)
+})
+
+it('says when to send a part again for which no file could be opened', async () => {
+  const service = await onDisk()
+  const address = await captureAddress(service)
+  await failNextWrite('EMFILE')
+
+  const { status, headers, text } = await put(address, 'hello')
+
+  expect([status, headers.get('retry-after')]).toEqual([503, '1'])
+  expect(text).toContain('<Code>SlowDown</Code>')
 })
 
 it('ends a connection whose refused body stops coming', async () => {

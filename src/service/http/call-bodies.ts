@@ -1,0 +1,80 @@
+// Reads the bodies of calls into memory, each up to its own limit and all of them up to a common one. What is refused is still
+// discarded as it arrives, because a client that has not sent everything often does not see an answer before.
+
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+
+import { callerOf } from '../access/callers.ts'
+import { createBodyMemory, type HeldBody } from './body-memory.ts'
+import { Refusal } from './replies.ts'
+
+/** How many of the largest bodies the service holds at a time. */
+const LARGEST_BODIES = 4
+
+export interface CallBodies {
+  /**
+   * Reads a body to its end. Rejects with a Refusal: 413 if it is too large, 503 if all bodies together are, 400 if it breaks off.
+   * It counts until the answer is out.
+   */
+  read(request: FastifyRequest): Promise<Buffer>
+  /** Installs what lets go of bodies whose call has ended. */
+  attach(scope: FastifyInstance): void
+}
+
+/** Makes the reader of one service. `bodyBytes` limits one body. */
+export function createCallBodies(bodyBytes: number): CallBodies {
+  const memory = createBodyMemory(LARGEST_BODIES * bodyBytes)
+  const held = new WeakMap<FastifyRequest, HeldBody>()
+  return {
+    attach(scope) {
+      scope.addHook('onResponse', (request, _reply, done) => {
+        held.get(request)?.end()
+        done()
+      })
+    },
+    async read(request) {
+      const tooLarge = () =>
+        new Refusal(413, 'body_too_large', `The body is larger than ${bodyBytes} bytes.`, { limit: bodyBytes })
+      if (Number(request.headers['content-length']) > bodyBytes) throw tooLarge()
+      const { raw } = request
+      // A client that left while its credential was looked up is not heard of again.
+      if (raw.destroyed) throw brokenOff()
+      return new Promise((resolve, reject) => {
+        const pieces: Buffer[] = []
+        let arrivedBytes = 0
+        // The request outlives its body, so nothing that listens to it may keep the bytes.
+        const letGo = (): Buffer[] => {
+          raw.off('data', take).off('end', finish).off('error', breakOff).resume()
+          return pieces.splice(0)
+        }
+        const stop = (refusal: Refusal): void => {
+          letGo()
+          body.end()
+          reject(refusal)
+        }
+        const body = memory.hold(callerOf(request).orgId, () =>
+          stop(new Refusal(503, 'unavailable', 'The service has no memory left for large bodies. Try again.')),
+        )
+        held.set(request, body)
+        const take = (piece: Buffer): void => {
+          arrivedBytes += piece.length
+          if (arrivedBytes > bodyBytes) {
+            stop(tooLarge())
+            return
+          }
+          pieces.push(piece)
+          body.arrived(piece.length)
+        }
+        const finish = (): void => {
+          body.complete()
+          resolve(Buffer.concat(letGo()))
+        }
+        const breakOff = (): void => stop(brokenOff())
+        raw.on('data', take).once('end', finish).once('error', breakOff)
+      })
+    },
+  }
+}
+
+function brokenOff(): Refusal {
+  return new Refusal(400, 'invalid_request', 'The request could not be read.')
+}
