@@ -6,16 +6,14 @@ import { expect, it } from 'vitest'
 import { tellAsLines, tellTroubles } from '../../../src/cli/views/change-lines.ts'
 import { outageFields, tellAsJson } from '../../../src/cli/views/json-lines.ts'
 import { createOutput } from '../../../src/cli/views/output.ts'
-import { createEmitter } from '../../../src/flows/emitter.ts'
-import type { Upload, UploadEvents } from '../../../src/flows/upload.ts'
+import { loudEmitter } from '../../helpers/loud-emitter.ts'
+import type { Upload } from '../../../src/flows/upload.ts'
 
 function stage(isJson: boolean, isTerminal = false) {
   const [stdout, stderr] = [Object.assign(new PassThrough(), { isTTY: isTerminal }), new PassThrough()]
   const streams = { stdout, stderr } as unknown as { stdout: NodeJS.WriteStream; stderr: NodeJS.WriteStream }
   const output = createOutput({ isJson, isQuiet: false, ...streams, env: {} })
-  const emitter = createEmitter<UploadEvents>((error) => {
-    throw error
-  })
+  const emitter = loudEmitter()
   const upload = { on: emitter.on, off: emitter.off, state: 'uploading', files: () => [] } as unknown as Upload
   return { output, stdout, emitter, upload, said: () => String(stdout.read()) }
 }
