@@ -37,6 +37,27 @@ it('people are told what is sent again, and that a shortfall is coming', () => {
   )
 })
 
+it('scripts are told whole milliseconds and whole bytes a second', () => {
+  const { output, emitter, upload, said } = stage(true)
+  const watching = tellAsJson(upload, output, () => 0)
+
+  const error = { code: 'ERR_UPLOAD_NETWORK', message: 'Reset.', partNumber: 2 } as const
+  emitter.emit('retry', { fileIndex: 0, partNumber: 2, name: 'a.mp4', attempt: 1, delayMs: 1234.5678, error })
+  const bytes = { sentBytes: 1, confirmedBytes: 1, totalBytes: 9, filesConfirmed: 0, filesFailed: 0, filesTotal: 1 }
+  emitter.emit('progress', { ...bytes, bytesPerSecond: 99.6, remainingMs: 70.2 })
+  emitter.emit('progress', { ...bytes, bytesPerSecond: 0.2, remainingMs: undefined })
+  emitter.emit('shortfall', { ...shortfall, neededMs: 5_400_000.25, availableMs: -0.75 })
+  watching.end()
+
+  const lines = said().trim().split('\n')
+  expect(lines.slice(1).map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    { event: 'retry', delayMs: 1235, error },
+    { event: 'progress', bytesPerSecond: 100, remainingMs: 70 },
+    { event: 'shortfall', neededMs: 5_400_000, availableMs: -1 },
+    { event: 'progress', bytesPerSecond: 0, remainingMs: null },
+  ])
+})
+
 const STORAGE = { who: 'storage', host: 'store.example:443', giveUpAtMs: Date.UTC(2026, 10, 20, 12) } as const
 
 it('an outage is told once however often it is tried, with whose it is and when it is given up', () => {
