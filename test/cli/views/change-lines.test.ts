@@ -58,6 +58,19 @@ it('scripts are told whole milliseconds and whole bytes a second', () => {
   ])
 })
 
+it('an outage has a line in a log for each new reason, and none for each of its probes', () => {
+  const { output, emitter, upload, said } = stage(false)
+  tellAsLines(Object.assign(upload, { state: 'waiting' }), output)
+
+  for (const [index, message] of ['refused', 'refused', 'no part N', 'no part N', 'refused'].entries()) {
+    const partNumber = index + 1
+    const error = { code: 'ERR_UPLOAD_NETWORK', message: message.replace('N', String(partNumber)) } as const
+    emitter.emit('retry', { fileIndex: 0, partNumber, name: 'a.mp4', attempt: 1, delayMs: 60_000, error })
+  }
+
+  expect(said().match(/(?<=: )(?:refused|no part \d)$/gm)).toEqual(['refused', 'no part 3', 'refused'])
+})
+
 const STORAGE = { who: 'storage', host: 'store.example:443', giveUpAtMs: Date.UTC(2026, 10, 20, 12) } as const
 
 it('an outage is told once however often it is tried, with whose it is and when it is given up', () => {
