@@ -40,8 +40,9 @@ export interface UplinkOptions {
   /** How long a host, storage or service, may stay unreachable before the upload gives up, ms. Default 1 h. */
   readonly giveUpAfterMs?: number
   /**
-   * Waits `giveUpAfterMs` also for a service that has never answered this Uplink. Default false: such a service is tried three times
-   * only, because its address is more likely misspelt, and is waited for only if this machine was evidently offline at one of them.
+   * Waits `giveUpAfterMs` also for a service that has never answered this Uplink, nor, at the same host and port, a session that
+   * it resumes. Default false: such a service is tried three times only, because its address is more likely misspelt, and is
+   * waited for only if this machine was evidently offline at one of them.
    */
   readonly isFirstContactAwaited?: boolean
   /**

@@ -1,7 +1,7 @@
 // Puts one engine, one client and the flows together into one Uplink. Nothing else happens here.
 
 import type { ServiceClient } from './client/operations.ts'
-import { createServiceClient } from './client/service-client.ts'
+import { createClient } from './client/service-client.ts'
 import { readAddressPolicy } from './core/address/address-policy.ts'
 import { createTunedEngine } from './core/engine.ts'
 import { invalid } from './core/errors.ts'
@@ -102,6 +102,9 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
   const hasher = verify === 'off' ? undefined : ports.hasher
   // Each option is named, because a host may pass an object with getters on its class or with fields that do not belong here.
   const engineOptions = given({
+    transport: storageTransport,
+    clock,
+    random,
     hasher,
     giveUpAfterMs,
     retries: options.retries,
@@ -114,19 +117,23 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     wholeBodies: ports.wholeBodies,
     hearing: ports.hearing,
   })
+  const closing = new AbortController()
   const clientOptions = given({
+    baseUrl: options.baseUrl,
+    credentials: options.credentials,
+    transport,
+    clock,
+    random,
+    signal: closing.signal,
+    isHttpAllowed,
     giveUpAfterMs,
     bearerHeader: options.bearerHeader,
     callTimeoutMs: options.callTimeoutMs,
     isFirstContactAwaited: options.isFirstContactAwaited,
     explain: ports.explain,
   })
-  const { baseUrl, credentials } = options
-  const engine = createTunedEngine({ transport: storageTransport, clock, random, ...engineOptions }, tuning)
-  const service = { baseUrl, credentials, isHttpAllowed }
-  const closing = new AbortController()
-  const { signal } = closing
-  const client = createServiceClient({ transport, clock, random, signal, ...service, ...clientOptions })
+  const engine = createTunedEngine(engineOptions, tuning)
+  const { client, memory } = createClient(clientOptions)
   const running = createRunning()
   const context: FlowContext = {
     running,
@@ -135,6 +142,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     clock,
     random,
     client,
+    memory,
     isHttpAllowed,
     addressPolicy,
     sourceAt: ports.sourceAt,
@@ -152,8 +160,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
   const closeAll = async (): Promise<void> => {
     await running.close()
     closing.abort(closedError())
-    const transports = [...new Set([transport, storageTransport])]
-    await giveHostTime(clock, () => Promise.allSettled(transports.map(async (each) => each.close())))
+    await giveHostTime(clock, () => Promise.allSettled([transport, storageTransport].map(async (each) => each.close())))
   }
   let closed: Promise<void> | undefined
 

@@ -3,6 +3,7 @@
 import { HttpStatusError, UploadError, withDetails } from '../core/errors.ts'
 import type { UploadErrorCode, TransportError } from '../core/errors.ts'
 import type { Explain, TransportReply } from '../core/ports.ts'
+import type { HostMemory } from './host-memory.ts'
 import { serviceCodeOf, serviceWords } from './reply.ts'
 import { classOfStatus, type AnswerClass } from './status.ts'
 
@@ -58,25 +59,21 @@ export function exhausted(asked: Asked, cause: UploadError): UploadError {
   })
 }
 
-/** The error of a host that cannot be reached, or that accepts nothing. */
+/**
+ * The error of a host that cannot be reached, or that accepts nothing. `awayMs` is how long it was waited for; undefined if it
+ * was not.
+ */
 export function unreachable(
+  { host, hasAnswered }: Pick<HostMemory, 'host' | 'hasAnswered'>,
   asked: Asked,
-  error: UploadError,
-  options: {
-    readonly host: string
-    /** How long it was waited for, ms; undefined if it was not. */
-    readonly awayMs: number | undefined
-    readonly reason: string
-    /** Whether the host has ever answered. If not, its name may be misspelt. */
-    readonly hasHostAnswered: boolean
-  },
+  { error, reason }: { readonly error: UploadError; readonly reason: string },
+  awayMs?: number,
 ): UploadError {
   // Whoever gives the credential is out of reach, and not this host.
   if (credentialOf(error)) return withDetails(error, detailsOf(asked))
-  const { host, awayMs, reason, hasHostAnswered } = options
   const time = awayMs === undefined ? '' : ` for ${Math.round(awayMs / 1000)} s`
   const { status } = error as Partial<HttpStatusError>
-  const isBaseUrlDoubtful = (status === undefined && !hasHostAnswered) || undefined
+  const isBaseUrlDoubtful = (status === undefined && !hasAnswered) || undefined
   const message =
     status === undefined
       ? `Could not reach ${host}${time} (${reason}). ${gaveUp(asked)} Check ${isBaseUrlDoubtful ? 'the base URL and ' : ''}the network.`

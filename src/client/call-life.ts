@@ -6,20 +6,15 @@ import type { CredentialHeader, CredentialHolder } from './credentials.ts'
 import type { HostMemory } from './host-memory.ts'
 import type { Patience } from './persist.ts'
 
-export interface CallerOptions extends AttemptPorts, Patience {
+/** What all calls of one client share. */
+export interface CallContext extends AttemptPorts, Patience {
   readonly credentials: CredentialHolder
-  /** `host:port`, for messages. */
-  readonly host: string
   /** A call that changes nothing, made to ask whether the service is there. */
   readonly question: ServiceCall
   readonly isFirstContactAwaited?: boolean
   readonly explain?: Explain
   /** Ends all calls. */
   readonly signal?: AbortSignal
-}
-
-/** What all calls of one client share. */
-export interface CallContext extends CallerOptions {
   readonly memory: HostMemory
 }
 

@@ -6,9 +6,8 @@ import type { OnWaiting, TransportReply } from '../core/ports.ts'
 import { unlessAborted } from '../core/unless-aborted.ts'
 import { attemptCall, type ServiceCall } from './attempt.ts'
 import { exhausted, unreachable } from './call-errors.ts'
-import type { CallContext, CallerOptions, CallLife } from './call-life.ts'
+import type { CallContext, CallLife } from './call-life.ts'
 import { follow } from './deadline.ts'
-import { createHostMemory } from './host-memory.ts'
 import type { CallOptions } from './operations.ts'
 import { persist, type Tried } from './persist.ts'
 import { classOfStatus } from './status.ts'
@@ -26,10 +25,9 @@ export interface CallResult {
 export type Caller = (call: ServiceCall, options: CallOptions) => Promise<CallResult>
 
 /** Makes the function that makes calls. */
-export function createCaller(options: CallerOptions): Caller {
-  const context: CallContext = { ...options, memory: createHostMemory() }
+export function createCaller(context: CallContext): Caller {
   return (call, { signal, onWaiting }) => {
-    const { controller, leave } = follow([options.signal, signal])
+    const { controller, leave } = follow([context.signal, signal])
     const life: CallLife = {
       signal: controller.signal,
       credential: { name: '', value: '', secret: '' },
@@ -48,7 +46,7 @@ export function createCaller(options: CallerOptions): Caller {
 
 /** Tries until something ends the call. */
 async function live(context: CallContext, life: CallLife, onWaiting: OnWaiting | undefined): Promise<CallResult> {
-  const { host, memory } = context
+  const { memory } = context
   const ended = await persist(context, {
     operation: life.operation,
     signal: life.signal,
@@ -57,9 +55,8 @@ async function live(context: CallContext, life: CallLife, onWaiting: OnWaiting |
     ask: life.kind === 'create' ? () => ask(context, life) : undefined,
   })
   if ('result' in ended) return ended.result
-  const { error, reason } = ended.failure
-  if (ended.awayMs === undefined) throw exhausted(life, error)
-  throw unreachable(life, error, { host, awayMs: ended.awayMs, reason, hasHostAnswered: memory.hasAnswered })
+  const { failure, awayMs } = ended
+  throw awayMs === undefined ? exhausted(life, failure.error) : unreachable(memory, life, failure, awayMs)
 }
 
 /** Makes the call once. If its credential is refused and there may be a newer one, makes it once more with that. */

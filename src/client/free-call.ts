@@ -3,6 +3,7 @@
 import { invalid } from '../core/errors.ts'
 import type { BaseUrl } from './base-url.ts'
 import type { OperationKind } from './contract.ts'
+import { ownField } from './contract/fields.ts'
 import { readJson } from './reply.ts'
 import type { Caller } from './caller.ts'
 import type { FreeCallOptions } from './operations.ts'
@@ -22,7 +23,7 @@ export async function callFreely(
 ): Promise<{ readonly status: number; readonly data: unknown }> {
   const { path, options } = asked
   const method = typeof asked.method === 'string' ? asked.method.toUpperCase() : ''
-  const kind = Object.hasOwn(METHODS, method) ? METHODS[method] : undefined
+  const kind = ownField(METHODS, method) as OperationKind | undefined
   if (kind === undefined) return invalid(`The method is unknown: give one of ${Object.keys(METHODS).join(', ')}.`)
   const url = baseUrl.resolve(path, options.query)
   const operation = `${method} ${path}`
@@ -41,7 +42,6 @@ export function bytesOf(data: unknown): Uint8Array {
     text = JSON.stringify(data)
   } catch {
     // A cycle or a bigint. It gets the same advice as a function or a symbol, which JSON leaves out without a word.
-    text = undefined
   }
   if (text === undefined) invalid('data cannot be written as JSON: give a JSON value.', { field: 'data' })
   return new TextEncoder().encode(text)

@@ -5,8 +5,13 @@ import type { OnWaiting, TransportReply } from '../core/ports.ts'
 import { classOfStatus } from './status.ts'
 
 export interface HostMemory {
-  /** Whether the host has ever answered. One that has not is more likely misspelt than away. */
-  readonly hasAnswered: boolean
+  /** `host:port`, for messages and journals. */
+  readonly host: string
+  /**
+   * Whether the host has ever answered. One that has not is more likely misspelt than away. May be set by who knows that
+   * it has answered an earlier run.
+   */
+  hasAnswered: boolean
   /** Takes note of how a try of any call ended. */
   hear(outcome: TransportReply | TransportError): void
   /** Wraps a call's listener. The waits it reports begin when the first call that is still waiting began to wait. */
@@ -15,20 +20,18 @@ export interface HostMemory {
   leave(call: object): void
 }
 
-export function createHostMemory(): HostMemory {
-  let hasAnswered = false
+export function createHostMemory(host: string): HostMemory {
   /**
    * The waiting calls in the order in which they began to wait. Each has the wall time at which the first of them
    * began.
    */
   const waiting = new Map<object, number>()
-  return {
-    get hasAnswered() {
-      return hasAnswered
-    },
+  const memory: HostMemory = {
+    host,
+    hasAnswered: false,
     hear(outcome) {
       const isAnswer = 'status' in outcome
-      hasAnswered ||= isAnswer || outcome.isUnreadable
+      memory.hasAnswered ||= isAnswer || outcome.isUnreadable
       if (isAnswer && classOfStatus(outcome.status) !== 'again') waiting.clear()
     },
     join: (call, onWaiting) => (wait) => {
@@ -38,4 +41,5 @@ export function createHostMemory(): HostMemory {
     },
     leave: (call) => void waiting.delete(call),
   }
+  return memory
 }

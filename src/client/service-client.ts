@@ -10,6 +10,7 @@ import type { BearerHeader, Credentials } from './credentials.ts'
 import { createOperations } from './operation-calls.ts'
 import type { ServiceClient } from './operations.ts'
 import { createCaller } from './caller.ts'
+import { createHostMemory, type HostMemory } from './host-memory.ts'
 import { routes } from './contract/routes.ts'
 
 export interface ServiceClientOptions {
@@ -58,6 +59,14 @@ export interface ServiceClientOptions {
  * or credentials that cannot work.
  */
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
+  return createClient(options).client
+}
+
+/** The same, with what the client knows of its host, for an Uplink that may know more from its journal. */
+export function createClient(options: ServiceClientOptions): {
+  readonly client: ServiceClient
+  readonly memory: HostMemory
+} {
   const { clock, bearerHeader = 'Authorization', isHttpAllowed = false } = options
   const {
     callTimeoutMs: timeoutMs = 30_000,
@@ -77,8 +86,8 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   const list = routes['requestedAnalyses.list']
   // It only matters that an answer comes, so of a long list one byte is kept.
   const question = { operation: list.words, url: baseUrl.resolve(list.path), maxReplyBytes: 1, ...list }
-  const { host } = baseUrl
-  const settings = { timeoutMs, maxReplyBytes, retries, giveUpAfterMs, question, credentials, host }
+  const memory = createHostMemory(baseUrl.host)
+  const settings = { timeoutMs, maxReplyBytes, retries, giveUpAfterMs, question, credentials, memory }
   const caller = createCaller(Object.assign({}, options, settings))
-  return createOperations(baseUrl, caller)
+  return { client: createOperations(baseUrl, caller), memory }
 }

@@ -35,7 +35,7 @@ export function whatFollows(
 }
 
 function answered(
-  { clock, host, retries }: CallContext,
+  { clock, memory: { host }, retries }: CallContext,
   life: CallLife,
   reply: TransportReply,
   isDoubtful: boolean,
@@ -49,24 +49,20 @@ function answered(
   return { error, host, status, reason: `it answers ${status}`, isAway, isDoubtful, retryAfterMs }
 }
 
-function unanswered(
-  { host, explain, isFirstContactAwaited = false, memory: { hasAnswered: hasHostAnswered } }: CallContext,
-  life: CallLife,
-  error: TransportError,
-  isDoubtful: boolean,
-): CallFailure {
+function unanswered(context: CallContext, life: CallLife, error: TransportError, isDoubtful: boolean): CallFailure {
+  const { explain, memory, isFirstContactAwaited } = context
   const reason = reasonOf(error, explain)
   const isOffline = explain?.(error).isOffline || undefined
   life.isOffline ||= isOffline
-  const isFirstContact = !hasHostAnswered && !isFirstContactAwaited && !life.isOffline
+  const isFirstContact = !memory.hasAnswered && !isFirstContactAwaited && !life.isOffline
   const isHidden = error.code === 'ERR_UPLOAD_ANSWER_HIDDEN'
   life.missingTries += Number(isFirstContact || isHidden)
   const isFew = life.missingTries < FEW_TRIES
   if (error.code === 'ERR_UPLOAD_REDIRECT_REFUSED' || (isHidden && !isFew)) throw withDetails(error, detailsOf(life))
   if (isDoubtful && life.kind === 'once') throw doubtfulEnd(life, error)
   // Hidden answers were dealt with above, so this is the first contact.
-  if (!isFew) throw unreachable(life, error, { host, awayMs: undefined, reason, hasHostAnswered })
-  return { error, host, reason, isAway: !error.isUnreadable, isDoubtful, isOffline }
+  if (!isFew) throw unreachable(memory, life, { error, reason })
+  return { error, host: memory.host, reason, isAway: !error.isUnreadable, isDoubtful, isOffline }
 }
 
 /**

@@ -1,5 +1,6 @@
 // Decides which of the chosen files may be uploaded, and why the others may not, before anything is sent.
 
+import { isVideoName } from '../client/capture-kind.ts'
 import { isFileName } from '../client/contract/fields.ts'
 import { kindsIn } from './attributes.ts'
 import type { ChosenFile } from './chosen-files.ts'
@@ -51,7 +52,6 @@ export interface Present {
 }
 
 const SYSTEM_FILE = /^\.|^(?:thumbs\.db|desktop\.ini|icon\r)$/i
-const VIDEO = /\.(?:mov|mp4)$/i
 
 /** Judges `files` in their order, as additions to `present`. */
 export function judgeFiles(
@@ -68,7 +68,7 @@ export function judgeFiles(
   for (const each of [...present, ...rules.offered]) know('twice', each)
   for (const each of rules.driven) know('elsewhere', each)
   const kinds = kindsIn(rules.accept.toLowerCase()).filter((kind) => kind)
-  let isVideo = present[0] && VIDEO.test(present[0].fileName)
+  let isVideo = present[0] && isVideoName(present[0].fileName)
 
   const reasonAgainst = (file: File, own: Present): RefusalReason | undefined => {
     if (SYSTEM_FILE.test(file.name)) return 'system'
@@ -80,7 +80,7 @@ export function judgeFiles(
     const reason = known.get(file.name)?.find(isKnown)?.reason
     if (reason || !rules.isCapture) return reason
     if (names.has(file.name) && !rules.isRenaming) return 'name'
-    return isVideo === undefined || isVideo === VIDEO.test(file.name) ? undefined : 'mixed'
+    return isVideo === undefined || isVideo === isVideoName(file.name) ? undefined : 'mixed'
   }
 
   for (const chosen of files) {
@@ -94,7 +94,7 @@ export function judgeFiles(
     accepted.push(chosen)
     names.add(name)
     know('twice', own)
-    isVideo ??= VIDEO.test(name)
+    isVideo ??= isVideoName(name)
   }
   return { accepted, refused }
 }

@@ -68,7 +68,14 @@ export function defineCaptures(context: FlowContext, input: CapturesInput): Uplo
   const frameRate = frameRateOf(input, kind)
   const params: CaptureParams = { ...fields, ...given({ frameRate }) }
   const protocol = captureProtocol(context, params)
-  return { flow: 'capture', params: { ...params, kind }, files, protocol, signal: input.signal }
+  return {
+    flow: 'capture',
+    params: { ...params, kind },
+    host: context.memory.host,
+    files,
+    protocol,
+    signal: input.signal,
+  }
 }
 
 /** The fields of a session, as they are written to the journal. */

@@ -16,14 +16,8 @@ export interface Emitter<T> extends Events<T> {
   emit<K extends keyof T & string>(event: K, payload: T[K]): void
 }
 
-/** A listener that throws is reported once, by default as a warning, and stays registered. */
-export function createEmitter<T extends { readonly warning: ErrorSummary }>(
-  onListenerError?: (error: unknown) => void,
-): Emitter<T> {
-  const warn = (error: unknown): void => {
-    const message = `A listener threw: ${summarize(error).message}`
-    emitter.emit('warning', { code: 'ERR_UPLOAD_INTERNAL', message })
-  }
+/** A listener that throws is reported once, as a warning, and stays registered. */
+export function createEmitter<T extends { readonly warning: ErrorSummary }>(): Emitter<T> {
   const events = new EventEmitter<string>()
   const reported = new WeakSet<object>()
   const emitter: Emitter<T> = {
@@ -41,8 +35,8 @@ export function createEmitter<T extends { readonly warning: ErrorSummary }>(
         } catch (error) {
           if (reported.has(listener)) continue
           reported.add(listener)
-          const tell = onListenerError ?? warn
-          tell(error)
+          const message = `A listener threw: ${summarize(error).message}`
+          emitter.emit('warning', { code: 'ERR_UPLOAD_INTERNAL', message })
         }
       }
     },

@@ -154,7 +154,7 @@ async function createSession(
   telling: Telling,
   { signal, looking }: { readonly signal: AbortSignal; readonly looking: AbortSignal },
 ): Promise<void> {
-  const { flow, params, files, protocol, partSizeBytes, record } = options
+  const { flow, params, host, files, protocol, partSizeBytes, record } = options
   // Given up for taking too long, an earlier create of this run may have come to its end after all.
   if (record.folded()?.place === 'created') return
   if (!record.folded()) {
@@ -163,7 +163,16 @@ async function createSession(
     const { key } = record
     // Both at once, so that the journal commits once.
     await Promise.all([
-      record.write({ type: 'session.begun', version: JOURNAL_VERSION, key, flow, params, files: plans, locations }),
+      record.write({
+        type: 'session.begun',
+        version: JOURNAL_VERSION,
+        key,
+        flow,
+        params,
+        host,
+        files: plans,
+        locations,
+      }),
       record.write({ type: 'session.creating' }),
     ])
     telling.begin()

@@ -3,7 +3,7 @@
 import { checkAddress } from '../core/address/address-policy.ts'
 import { invalid, isUploadError, known, UploadError, type HttpStatusError } from '../core/errors.ts'
 import { given } from '../core/given.ts'
-import type { FoldedJournal } from '../core/journal/fold-journal.ts'
+import { sessionsOf, type FoldedJournal } from '../core/journal/fold-journal.ts'
 import type { JournalRecord } from '../core/journal/journal.ts'
 import type { Protocol, SoughtFile, Source } from '../core/ports.ts'
 import { captureProtocol, checkCaptureParams } from './captures.ts'
@@ -44,6 +44,8 @@ export function resumeSession(context: FlowContext, key: string, options: Resume
       throw new UploadError('ERR_UPLOAD_JOURNAL', `${key} was cancelled and cannot be resumed. Upload its files anew.`)
     }
     checkKeptAddresses(context, folded)
+    const { memory } = context
+    memory.hasAnswered ||= folded.host === memory.host && wasAnswered(folded)
     const definition = definitionOf(context, folded, options)
     if (place !== 'confirmed') await record.write({ type: 'session.resumed' })
     // A confirmed session is not driven any more and settles at once.
@@ -119,6 +121,12 @@ function definitionOf(context: FlowContext, folded: FoldedJournal, options: Resu
     verifyDepth: options.verifyDepth ?? context.verifyDepth,
     files: soughtFiles(folded).map((sought) => ({ source: source?.(sought) ?? missingSource(sought.name) })),
   }
+}
+
+/** Whether the service made a session for this upload, or gave it an address. A session that was given proves neither. */
+function wasAnswered(folded: FoldedJournal): boolean {
+  const isMade = sessionsOf(folded).some((sessionId) => sessionId !== folded.params['sessionId'])
+  return isMade || folded.ledger.files.some(({ addresses }) => addresses.length > 0)
 }
 
 /** Addresses from an earlier run must satisfy the rules of this one. */

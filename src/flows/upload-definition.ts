@@ -26,6 +26,8 @@ export interface UploadDefinition {
   readonly flow: FlowName
   /** Plain data from which the protocol can be made again. It is journalled, so it never holds a credential. */
   readonly params: Readonly<Record<string, unknown>>
+  /** `host:port` of the service that the protocol calls. Absent for a protocol of the host's. */
+  readonly host?: string
   readonly files: readonly UploadFile[]
   readonly protocol: Protocol
   readonly partSizeBytes?: PartSize | undefined

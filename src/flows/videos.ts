@@ -1,6 +1,7 @@
 // Single-camera video: checks the input, makes the protocol and starts the upload.
 
 import { checkDate, checkFrameRate, checkFunction, checkInteger, checkText } from '../client/checks.ts'
+import type { HostMemory } from '../client/host-memory.ts'
 import type { ServiceClient } from '../client/operations.ts'
 import { invalid, type HttpStatusError } from '../core/errors.ts'
 import type { EtagForm } from '../core/attempt/etag.ts'
@@ -42,6 +43,8 @@ export interface VideosInput extends LettingGo {
 
 export interface FlowContext extends FlowPorts {
   readonly client: ServiceClient
+  /** What the client knows of its host. */
+  readonly memory: HostMemory
   /** For uploads that name no part size. */
   readonly partSizeBytes: PartSize | undefined
   /** How the platform finds a file from an earlier run again. Absent where it cannot. */
@@ -62,12 +65,11 @@ export function defineVideos(context: FlowContext, input: VideosInput): UploadDe
   if (isAlreadyConfirmed !== undefined) checkFunction(isAlreadyConfirmed, 'isAlreadyConfirmed')
   if (renewAddresses !== undefined) checkFunction(renewAddresses, 'renewAddresses')
   checkFiles(input.files)
-  const protocol = videoProtocol(context, params, {
-    ...given({ isAlreadyConfirmed, unitLimits }),
-  })
+  const protocol = videoProtocol(context, params, given({ isAlreadyConfirmed, unitLimits }))
   return {
     flow: 'video',
     params: { ...params },
+    host: context.memory.host,
     protocol,
     renewAddresses,
     signal: input.signal,

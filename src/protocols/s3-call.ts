@@ -70,7 +70,8 @@ export async function callS3(ports: S3Calling, call: S3Call, signal: AbortSignal
   const { failure, awayMs } = ended
   if (awayMs === undefined) return { ...failure.outcome, isDoubtful: asked.isDoubtful }
   const { host = 'the host that signs', reason } = failure
-  throw unreachable(asked, failure.outcome.error, { host, awayMs, reason, hasHostAnswered: true })
+  const { error } = failure.outcome
+  throw unreachable({ host, hasAnswered: true }, asked, { error, reason }, awayMs)
 }
 
 /** The failure after which another try may come; undefined if a try would change nothing. */

@@ -7,9 +7,9 @@ import type { CommandContext } from '../../src/cli/command-context.ts'
 import type { KeptSessions } from '../../src/cli/kept-sessions.ts'
 import { resumeAll } from '../../src/cli/resume-all.ts'
 import { createOutput } from '../../src/cli/views/output.ts'
-import { createEmitter } from '../../src/flows/emitter.ts'
+import { loudEmitter } from '../helpers/loud-emitter.ts'
 import type { SessionSummary } from '../../src/flows/sessions.ts'
-import type { Upload, UploadEvents, UploadReport } from '../../src/flows/upload.ts'
+import type { Upload, UploadReport } from '../../src/flows/upload.ts'
 import type { Uplink } from '../../src/uplink.ts'
 
 const MOST = 64
@@ -20,9 +20,7 @@ const STORAGE = { who: 'storage', host: 'store.example:443', giveUpAtMs: 43_200_
 function waitingUplink() {
   const ends = new Map<string, () => void>()
   const resume = (key: string): Promise<Upload> => {
-    const emitter = createEmitter<UploadEvents>((error) => {
-      throw error
-    })
+    const emitter = loudEmitter()
     const report = { flow: 'video', status: 'confirmed', key, bytes: 0, durationMs: 0, files: [] } as const
     const done = new Promise<UploadReport>((settle) => ends.set(key, () => settle(report as unknown as UploadReport)))
     setImmediate(() => emitter.emit('waiting', { ...STORAGE, sinceMs: 0, untilMs: undefined }))

@@ -11,7 +11,7 @@ import { startService } from '../../src/service/index.ts'
 import { canMount } from '../helpers/can-mount.ts'
 import { startIndependentService } from '../helpers/independent-service.ts'
 import { refusingAddress } from '../../src/testing/refusing-address.ts'
-import { installCli, CAPTURE, jsonLines, VIDEO } from './cli-under-test.ts'
+import { installCli, CAPTURE, jsonLines, lastLine, VIDEO } from './cli-under-test.ts'
 import type { CliUnderTest } from './cli-under-test.ts'
 
 const MIB = 1024 * 1024
@@ -102,6 +102,36 @@ it('says of a capture session that a restored service does not know what may be 
   expect(later).toMatch(new RegExp(`^Once it is known: mocap-uplink resume ${key} `))
   expect(never).toMatch(new RegExp(`upload what is missing as a new session, then: mocap-uplink cancel ${key} `))
   expect(stderr).not.toMatch(/To finish|lost/)
+})
+
+it('waits for a service that is being restarted, which its process has never reached but the session has, and finishes', async () => {
+  const folder = join(cli.folder, 'restart')
+  await mkdir(folder)
+  for (const name of ['take-1.action', 'take-2.action']) await writeFile(join(folder, name), name)
+  const address = await refusingAddress()
+  onTestFinished(() => address.close())
+  const options = {
+    ...{ port: address.port, dataDir: join(cli.folder, 'restart-data') },
+    preparedDatabase: await openAsBlob(inject('preparedDatabase')),
+    credentials: { apiKeys: ['key-of-this-test'], accessTokens: [] },
+  }
+  const noNames = { operation: 'register', nth: 1, fault: { stall: { at: 'answer' } } } as const
+  const service = await startService({ ...options, faults: { rules: [noNames] } })
+  const env = { MOCAP_BASE_URL: service.url, MOCAP_API_KEY: 'key-of-this-test', MOCAP_STATE_DIR: `${folder}-sessions` }
+  const upload = cli.start(['capture', 'restart', ...CAPTURE, '--json'], env)
+  await upload.seen(/"event":"state"[^\n]+"state":"uploading"/)
+  upload.process.kill('SIGKILL')
+  await upload.ended
+  await service.close()
+
+  const resumed = cli.start(['resume', '--json'], env)
+  await resumed.seen(/"event":"waiting"[^\n]+"reason":"connection refused"/)
+  const again = await startService(options)
+  onTestFinished(() => again.close())
+
+  const { code, stdout, stderr } = await resumed.ended
+  expect([code, stderr]).toEqual([0, ''])
+  expect(lastLine(stdout)).toMatchObject({ status: 'confirmed', files: [{ verified: true }, { verified: true }] })
 })
 
 it.skipIf(!canMount())('says that the disk is full, and finishes when it no longer is', async () => {

@@ -389,6 +389,24 @@ describe('cancel', () => {
     expect(resume.stderr).not.toContain('To finish')
   })
 
+  it('of what is confirmed as a whole is wrong use, also in a dry run, and keeps nothing from those who keep it', async () => {
+    service = await startIndependentService()
+    const upload = await run('video', 'small.mp4', ...VIDEO, '--json')
+    const key = String(lastLine(upload.stdout)['key'])
+
+    const cancels = [await run('cancel', key, '--yes'), await run('cancel', key, '--dry-run')]
+    const asJson = await run('cancel', key, '--json')
+    const kept = await run('cancel', key, '--keep-confirmed')
+
+    const message = `${key} is confirmed as a whole, so there is nothing to give up. Its files stay with the service.`
+    for (const cancel of cancels)
+      expect(cancel).toEqual({ code: 2, stdout: '', stderr: `error: ${message} (ERR_UPLOAD_INVALID_ARGUMENT)\n` })
+    expect(asJson.code).toBe(2)
+    expect(lastLine(asJson.stdout)).toMatchObject({ flow: 'cancel', status: 'failed', error: { message } })
+    expect(kept.code).toBe(0)
+    expect(service.requestsOf('cancel')).toEqual([])
+  })
+
   it('that the service did not hear of ends with 1 and the command that repeats it', async () => {
     const key = await killedUpload()
 

@@ -48,6 +48,16 @@ it('makes a key that opens a service of managed keys, lists it without its secre
   expect(list.stdout).not.toContain(key.slice(-20))
 })
 
+it('says beside the list that there is no key yet', async () => {
+  const list = await cli.run(['serve', 'keys', 'list', '--data', 'no-keys'])
+  const asJson = await cli.run(['serve', 'keys', 'list', '--data', 'no-keys', '--json'])
+
+  const stderr = 'There is no API key. `serve keys create` makes one.\n'
+  expect(list).toEqual({ code: 0, stdout: '', stderr })
+  expect(asJson).toMatchObject({ code: 0, stderr })
+  expect(jsonLines(asJson.stdout)).toMatchObject([{ event: 'result', flow: 'serve', status: 'completed' }])
+})
+
 it.each([
   [['create', '--org', 'o', '--name', 'n'], 'Say where the keys are kept'],
   [['create', '--data', 'data', '--org', '', '--name', 'n'], 'The organisation of a key must be'],

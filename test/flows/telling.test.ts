@@ -40,7 +40,7 @@ async function uploading({
   await record.write({ type: 'session.begun', ...begun })
   const files = [{ fileIndex: 0, serverFileId: 'f', addresses: [address] }]
   await record.write({ type: 'session.created', sessionId: 's1', files })
-  const emitter = createEmitter<UploadEvents>(() => undefined)
+  const emitter = createEmitter<UploadEvents>()
   const told: UploadEvents['shortfall'][] = []
   emitter.on('shortfall', (event) => told.push(event))
   const telling = createTelling({ emitter, clock, record })

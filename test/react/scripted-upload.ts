@@ -1,6 +1,6 @@
 // An upload that does what a test says, when the test says it.
 
-import { createEmitter } from '../../src/flows/emitter.ts'
+import { loudEmitter } from '../helpers/loud-emitter.ts'
 import type { Upload, UploadEvents, UploadFileStatus, UploadReport, UploadState } from '../../src/flows/upload.ts'
 
 export const file = (fileIndex: number, change: Partial<UploadFileStatus> = {}): UploadFileStatus => ({
@@ -33,9 +33,7 @@ export interface ScriptedUpload extends Upload {
 }
 
 export function scriptedUpload(): ScriptedUpload {
-  const emitter = createEmitter<UploadEvents>((error) => {
-    throw error
-  })
+  const emitter = loudEmitter()
   const ending = deferred<UploadReport>()
   const verbs: string[] = []
   let files: readonly UploadFileStatus[] = []

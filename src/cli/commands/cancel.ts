@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import type { SessionSummary } from '../../flows/sessions.ts'
 import type { UploadReport } from '../../flows/upload.ts'
 import { foldJournal, sessionsOf } from '../../core/journal/fold-journal.ts'
+import { invalid } from '../../core/errors.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
 import { inWords } from '../views/operation-words.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -22,7 +23,7 @@ import { countOf, staysConfirmed } from '../views/wording.ts'
 
 const HELP =
   'Gives the whole upload up, confirmed files too, unless --keep-confirmed lets these stay. Asks first where files are confirmed or may be, unless --yes or --json is given or there is no terminal to ask at; whoever says no ends it with 1. Ends with 0 when the service was told, or has nothing to be told: it has no call that ends a capture ' +
-  'session. Ends with 1 when it could not be told; the same command tells it later.'
+  'session. Ends with 1 when it could not be told; the same command tells it later. Ends with 2 where everything is confirmed: then there is nothing to give up.'
 
 type SessionIds = SessionSummary['sessionIds']
 
@@ -47,6 +48,9 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
     const uplink = await uplinkFromOptions(options, context, kept.journal)
     const forget = forgetLine(key, options, context.env)
     const session = await readableSession(kept, key, () => sayHowToForget(output, key, options, context.env))
+    if (session.status === 'confirmed' && !isKeeping) {
+      invalid(`${key} is confirmed as a whole, so there is nothing to give up. Its files stay with the service.`)
+    }
     const isMore = session.keepsConfirmed === true && !isKeeping
     const { sessionIds, unanswered } = await whatEnds(kept, session, isKeeping)
     if (options.dryRun === true) {

@@ -48,7 +48,9 @@ export function addKeysCommand(serve: Command, context: CommandContext): void {
   addOutputOptions(keys.command('list').description('list all keys, oldest first')).action(
     (_options, command: Command) =>
       run(command, async (ring, output) => {
-        for (const one of await ring.list()) {
+        const all = await ring.list()
+        if (all.length === 0) output.complain('There is no API key. `serve keys create` makes one.')
+        for (const one of all) {
           output.event('key', factsOf(one))
           const state = one.revokedAt === null ? 'in use' : `revoked ${one.revokedAt.toISOString()}`
           output.answer(`${one.id}  ${one.orgId}  ${one.name}  made ${one.createdAt.toISOString()}, ${state}`)

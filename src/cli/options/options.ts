@@ -79,7 +79,7 @@ export function addServiceOptions(command: Command): Command {
     .option('--ca-file <file>', "PEM file of certificates to trust in addition to the system's")
     .option(
       '--give-up-after <time>',
-      `how long to wait for a host that is out of reach: 90s, 30m, 12h, 2d (default: "${GIVE_UP_AFTER}", but a service that has not answered this command yet is waited for only if you give this option)`,
+      `how long to wait for a host that is out of reach: 90s, 30m, 12h, 2d (default: "${GIVE_UP_AFTER}", but a service that has answered neither this command nor the session it resumes is waited for only if you give this option)`,
     )
   addOutputOptions(command)
   return command.option('--dry-run', 'show what would be done; make no call; with --json the plan is the last line')

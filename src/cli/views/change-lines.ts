@@ -97,12 +97,16 @@ function howLong({ untilMs, giveUpAtMs }: Outage): string {
   return giveUpAtMs === undefined ? next : `${next}, and given up at ${localTime(giveUpAtMs)}`
 }
 
-/** Prints a line for each retry in a log. On a terminal, where the live view counts them, only a new reason is printed. */
+/**
+ * Prints a line for each retry in a log. On a terminal, where the live view counts them, and during an outage, which lasts a night
+ * and was told, only a new reason is printed.
+ */
 function tellRetries(upload: Upload, say: (text: string) => void, isNewsOnly: boolean): void {
   let toldReason: string | undefined
   upload.on('retry', ({ name, partNumber, attempt, delayMs, error }) => {
-    if (isNewsOnly && error.message === toldReason) return
-    toldReason = error.message
+    const reason = error.message.replace(`part ${partNumber}`, 'a part')
+    if ((isNewsOnly || upload.state === 'waiting') && reason === toldReason) return
+    toldReason = reason
     say(`retry ${name}, part ${partNumber}, after attempt ${attempt}, in ${formatDuration(delayMs)}: ${error.message}`)
   })
 }

@@ -26,7 +26,7 @@ export function tellAsJson(upload: Upload, output: Output, nowMs: () => number):
   let toldAtMs = -Infinity
   let untold: UploadProgress | undefined
   const event = (name: string, fields: Readonly<Record<string, unknown>>) =>
-    output.event(name, { key: upload.key, ...fields })
+    output.event(name, { key: upload.key, ...withoutFractions(fields) })
   const tell = (progress: UploadProgress) => {
     toldAtMs = nowMs()
     untold = undefined
@@ -52,4 +52,10 @@ export function tellAsJson(upload: Upload, output: Output, nowMs: () => number):
       if (untold !== undefined) tell(untold)
     },
   }
+}
+
+/** Counts, milliseconds and bytes a second as whole numbers: nobody has a use for the rest of a clock's or a rate's digits. */
+function withoutFractions(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const whole = (value: unknown) => (typeof value === 'number' ? Math.round(value) : value)
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, whole(value)]))
 }

@@ -21,7 +21,7 @@ export function isCalendarDate(text: string): boolean {
  * half of a surrogate pair (JSON carries one, but the far end would answer under another name).
  */
 export function isFileName(text: string): boolean {
-  return text !== '' && text !== '.' && text !== '..' && !/[/\\\0]|\p{Surrogate}/u.test(text)
+  return !/^\.{0,2}$|[/\\\0]|\p{Surrogate}/u.test(text)
 }
 
 /**

@@ -19,6 +19,7 @@ export interface FoldedJournal extends SessionStanding {
   readonly key: string
   readonly flow: FlowName
   readonly params: Readonly<Record<string, unknown>>
+  readonly host: string | undefined
   readonly locations: readonly string[]
   readonly ledger: Ledger
   readonly beganAt: number
@@ -49,11 +50,12 @@ export function foldFound(records: readonly JournalRecord[]): FoldedJournal {
 
 /** The state right after the beginning. */
 export function beginFold(begun: Extract<JournalRecord, { type: 'session.begun' }>): FoldedJournal {
-  const { key, flow, params, locations, at: beganAt } = begun
+  const { key, flow, params, host, locations, at: beganAt } = begun
   return {
     key,
     flow,
     params,
+    host,
     locations,
     beganAt,
     ledger: createLedger(begun.files),

@@ -47,6 +47,8 @@ export type JournalRecord = { readonly at: number } & (
       readonly flow: FlowName
       /** What the flow needs to make its protocol again; never a credential. */
       readonly params: Readonly<Record<string, unknown>>
+      /** `host:port` of the service. Absent for a protocol of the host's, and in journals of earlier builds. */
+      readonly host?: string | undefined
       readonly files: readonly PlannedFile[]
       /** Where each source was found, by file index, to find it again. */
       readonly locations: readonly string[]

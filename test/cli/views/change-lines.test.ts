@@ -6,16 +6,14 @@ import { expect, it } from 'vitest'
 import { tellAsLines, tellTroubles } from '../../../src/cli/views/change-lines.ts'
 import { outageFields, tellAsJson } from '../../../src/cli/views/json-lines.ts'
 import { createOutput } from '../../../src/cli/views/output.ts'
-import { createEmitter } from '../../../src/flows/emitter.ts'
-import type { Upload, UploadEvents } from '../../../src/flows/upload.ts'
+import { loudEmitter } from '../../helpers/loud-emitter.ts'
+import type { Upload } from '../../../src/flows/upload.ts'
 
 function stage(isJson: boolean, isTerminal = false) {
   const [stdout, stderr] = [Object.assign(new PassThrough(), { isTTY: isTerminal }), new PassThrough()]
   const streams = { stdout, stderr } as unknown as { stdout: NodeJS.WriteStream; stderr: NodeJS.WriteStream }
   const output = createOutput({ isJson, isQuiet: false, ...streams, env: {} })
-  const emitter = createEmitter<UploadEvents>((error) => {
-    throw error
-  })
+  const emitter = loudEmitter()
   const upload = { on: emitter.on, off: emitter.off, state: 'uploading', files: () => [] } as unknown as Upload
   return { output, stdout, emitter, upload, said: () => String(stdout.read()) }
 }
@@ -37,6 +35,40 @@ it('people are told what is sent again, and that a shortfall is coming', () => {
   expect(second).toMatch(
     /^shortfall: the addresses die at 2026-11-\d\d [\d:]{8}, and at this rate 1:30:00 are needed; /,
   )
+})
+
+it('scripts are told whole milliseconds and whole bytes a second', () => {
+  const { output, emitter, upload, said } = stage(true)
+  const watching = tellAsJson(upload, output, () => 0)
+
+  const error = { code: 'ERR_UPLOAD_NETWORK', message: 'Reset.', partNumber: 2 } as const
+  emitter.emit('retry', { fileIndex: 0, partNumber: 2, name: 'a.mp4', attempt: 1, delayMs: 1234.5678, error })
+  const bytes = { sentBytes: 1, confirmedBytes: 1, totalBytes: 9, filesConfirmed: 0, filesFailed: 0, filesTotal: 1 }
+  emitter.emit('progress', { ...bytes, bytesPerSecond: 99.6, remainingMs: 70.2 })
+  emitter.emit('progress', { ...bytes, bytesPerSecond: 0.2, remainingMs: undefined })
+  emitter.emit('shortfall', { ...shortfall, neededMs: 5_400_000.25, availableMs: -0.75 })
+  watching.end()
+
+  const lines = said().trim().split('\n')
+  expect(lines.slice(1).map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    { event: 'retry', delayMs: 1235, error },
+    { event: 'progress', bytesPerSecond: 100, remainingMs: 70 },
+    { event: 'shortfall', neededMs: 5_400_000, availableMs: -1 },
+    { event: 'progress', bytesPerSecond: 0, remainingMs: null },
+  ])
+})
+
+it('an outage has a line in a log for each new reason, and none for each of its probes', () => {
+  const { output, emitter, upload, said } = stage(false)
+  tellAsLines(Object.assign(upload, { state: 'waiting' }), output)
+
+  for (const [index, message] of ['refused', 'refused', 'no part N', 'no part N', 'refused'].entries()) {
+    const partNumber = index + 1
+    const error = { code: 'ERR_UPLOAD_NETWORK', message: message.replace('N', String(partNumber)) } as const
+    emitter.emit('retry', { fileIndex: 0, partNumber, name: 'a.mp4', attempt: 1, delayMs: 60_000, error })
+  }
+
+  expect(said().match(/(?<=: )(?:refused|no part \d)$/gm)).toEqual(['refused', 'no part 3', 'refused'])
 })
 
 const STORAGE = { who: 'storage', host: 'store.example:443', giveUpAtMs: Date.UTC(2026, 10, 20, 12) } as const
