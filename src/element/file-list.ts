@@ -1,8 +1,9 @@
 // The list of rows. However many files there are, a frame makes a limited number of rows, draws for a limited time, and draws only
 // rows whose file has changed. The rows of a frame are a group. Of the groups after the first 500 rows, only those near what is in sight
 // are laid out. With 5,000 rows each frame had laid out and hit-tested them all, in 60 ms of processor time. `content-visibility` for
-// each row alone made the browser check each row in each frame, which took longer than it saved. The first 500 rows do without: of
-// skipped rows Chromium 156 tells a screen reader nothing, so it counted 40 of 300 files, and found no other.
+// each row alone made the browser check each row in each frame, which took longer than it saved. The first 500 rows do without: a
+// screen reader hears of skipped rows too, but other assistive programs do not, as Chromium 156 spares work where it finds no screen
+// reader: they counted 40 of 300 files, and found no other.
 //
 // Of the rows' buttons one alone is a tab stop, or a thousand files would lie between a keyboard and the rest of the page. The arrow
 // keys, Home and End go to the others, in the way of a toolbar.
@@ -13,7 +14,7 @@ import type { Item } from './items.ts'
 
 /** Rows made in one frame. A row has about 15 nodes. */
 const MADE_PER_FRAME = 20
-/** Rows that are always laid out, and so told to screen readers: a night's files. */
+/** Rows that are always laid out, and so told to every assistive program: a night's files. */
 const ALWAYS_LAID_OUT = 500
 /** The least height of a row, px: what is taken for that of rows that were never in sight. */
 const ROW_HEIGHT = 60

@@ -1,10 +1,11 @@
 // What an error means to the person in front of the page. The words for it are in the texts.
 
 import type { ErrorSummary, UploadErrorCode } from '../core/errors.ts'
+import { isPassingStatus } from '../core/retry.ts'
 
 /**
  * The problems that a person can tell apart. `choose`: the file has to be chosen again. `setup`: only those who run the page or
- * the service can mend it, and the error's message is shown for them; every unlisted code means this, unless a host has failed.
+ * the service can mend it, and the error's message is shown for them; every unlisted code means this, unless its status may pass.
  * `elsewhere`: another tab has the session, or the browser cannot keep it, and the error's message says which. After all problems
  * but the first two, one click tries again.
  */
@@ -25,6 +26,5 @@ const PROBLEMS: Readonly<Partial<Record<UploadErrorCode, Problem>>> = {
 }
 
 export function problemOf({ code, status = 0 }: ErrorSummary): Problem {
-  // A refusal of 4xx will be the same in a few minutes, but a 408 is none: the host waited too long for the request.
-  return PROBLEMS[code] ?? (status < 500 && status !== 408 ? 'setup' : 'again')
+  return PROBLEMS[code] ?? (isPassingStatus(status) ? 'again' : 'setup')
 }

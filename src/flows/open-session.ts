@@ -10,6 +10,9 @@ import { checkAddressed } from './check-addressed.ts'
 import { callProtocol } from './protocol-call.ts'
 import type { SessionRecord } from './session-record.ts'
 
+/** From so many files on, to read the answer and to check it is one task each: together they held a page's thread for 0.1 s and more. */
+const MANY_FILES = 1_000
+
 /** The intent must already be in the journal. Rejects as `create` does, and as `checkAddressed` does for unusable addresses. */
 export async function openSession(
   options: AddressRules & {
@@ -37,6 +40,7 @@ export async function openSession(
       }
       return protocol.create(plans, signal, told, isReplacing)
     })
+    if (plans.length > MANY_FILES) await new Promise<void>((go) => options.clock.setTimeout(go, 0))
     const asked = isReplacing || protocol.traits.addressing === 'session' ? plans : []
     whereUsable(created, () => {
       // The caller gave up just as the answer came, and will start anew or not at all.

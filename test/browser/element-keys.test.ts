@@ -101,8 +101,9 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, by keys', 
 
   test('keeps the focus in the list when the button of a row has done its work and is gone', async () => {
     const page = await openPage()
+    await page.evaluate(() => elementRig.tryOnce())
     await page.route(isLatePart, (route) =>
-      route.fulfill({ status: 501, headers: { 'access-control-allow-origin': '*' }, body: 'no' }),
+      route.fulfill({ status: 500, headers: { 'access-control-allow-origin': '*' }, body: 'no' }),
     )
     await pick(page, 'swing-01.mp4', 'swing-02.mp4')
     await button(page, 'Upload 2 files').click()

@@ -5,36 +5,51 @@ import { describe, expect, test } from 'vitest'
 import { chromiumPath } from './rig/chromium.ts'
 import { useElementPages } from './rig/element-page.ts'
 
+/** Shows an element with so many files, all of their rows made. */
+const showFiles = (page: Page, count: number): Promise<void> =>
+  page.evaluate(async (rows) => {
+    const { element, list } = elementRig.showScripted()
+    element.addFiles(Array.from({ length: rows }, (_, index) => new File(['x'], `swing-${String(index)}.mp4`)))
+    while (list.querySelectorAll('li').length < rows) await new Promise(requestAnimationFrame)
+  }, count)
+
+/** How many rows after the first 500 the browser has laid out, in sight or near it. */
+const laidOut = (page: Page): Promise<number> =>
+  page
+    .locator('mocap-uploader [part~=file]')
+    .evaluateAll((rows) => rows.slice(500).filter((row) => row.checkVisibility({ contentVisibilityAuto: true })).length)
+
+/** How many rows a screen reader is told of. */
+async function rowsTold(page: Page): Promise<number> {
+  const devTools = await page.context().newCDPSession(page)
+  const { nodes } = await devTools.send('Accessibility.getFullAXTree')
+  return nodes.filter(({ role, ignored }) => role?.value === 'listitem' && !ignored).length
+}
+
+describe.skipIf(chromiumPath === undefined)('the list of the element in Chromium, with a screen reader', () => {
+  // So does Chromium when it finds a screen reader. What other assistive programs are told holds less.
+  const { openPage } = useElementPages({}, {}, ['--force-renderer-accessibility'])
+
+  test('is told with each of 1,000 files, so that their total is true, also of those that are not laid out', async () => {
+    const page = await openPage()
+    await showFiles(page, 1_000)
+
+    await expect.poll(() => laidOut(page)).toBeLessThanOrEqual(100)
+    await expect.poll(() => rowsTold(page)).toBe(1_000)
+  })
+})
+
 describe.skipIf(chromiumPath === undefined)('the list of the element in Chromium', () => {
   const { openPage } = useElementPages({})
 
-  /** Shows an element with so many files, all of their rows made. */
-  const showFiles = (page: Page, count: number): Promise<void> =>
-    page.evaluate(async (rows) => {
-      const { element, list } = elementRig.showScripted()
-      element.addFiles(Array.from({ length: rows }, (_, index) => new File(['x'], `swing-${String(index)}.mp4`)))
-      while (list.querySelectorAll('li').length < rows) await new Promise(requestAnimationFrame)
-    }, count)
   const heights = (page: Page) =>
     page.locator('mocap-uploader [part~=list]').evaluate((list) => [list.clientHeight, list.scrollHeight])
-  /** How many rows after the first 500 the browser has laid out, in sight or near it. */
-  const laidOut = (page: Page): Promise<number> =>
-    page
-      .locator('mocap-uploader [part~=file]')
-      .evaluateAll(
-        (rows) => rows.slice(500).filter((row) => row.checkVisibility({ contentVisibilityAuto: true })).length,
-      )
 
-  test('tells a screen reader of each of 500 files, also of those out of sight', async () => {
+  test('tells whatever assists a person of each of 500 files, also of those out of sight', async () => {
     const page = await openPage()
     await showFiles(page, 500)
 
-    const devTools = await page.context().newCDPSession(page)
-    const told = async () => {
-      const { nodes } = await devTools.send('Accessibility.getFullAXTree')
-      return nodes.filter(({ role, ignored }) => role?.value === 'listitem' && !ignored).length
-    }
-    await expect.poll(told).toBe(500)
+    await expect.poll(() => rowsTold(page)).toBe(500)
   })
 
   test('lays out, of the rows after the first 500, only those near what is in sight, also after it was scrolled', async () => {

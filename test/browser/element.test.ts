@@ -248,11 +248,12 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
   test('asks before it clears a file that failed and of which a part is confirmed', async () => {
     const page = await openPage()
     await addElement(page)
+    await page.evaluate(() => elementRig.tryOnce())
     const isFirstConfirmed = () =>
       page.waitForFunction((of) => document.querySelector('mocap-uploader')!.totals.confirmedBytes === of, 5 * MIB)
     await page.route(isLatePart, async (route) => {
       await isFirstConfirmed()
-      await route.fulfill({ status: 501, headers: { 'access-control-allow-origin': '*' }, body: 'no' })
+      await route.fulfill({ status: 500, headers: { 'access-control-allow-origin': '*' }, body: 'no' })
     })
     await pick(page, 'swing-02.mp4')
     await button(page, 'Upload 1 file').click()
@@ -380,8 +381,9 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
   test('says in plain words what failed, and tries exactly that again', async () => {
     const page = await openPage()
     await addElement(page)
+    await page.evaluate(() => elementRig.tryOnce())
     await page.route(isLatePart, (route) =>
-      route.fulfill({ status: 501, headers: { 'access-control-allow-origin': '*' }, body: 'no' }),
+      route.fulfill({ status: 500, headers: { 'access-control-allow-origin': '*' }, body: 'no' }),
     )
     await pick(page, 'swing-01.mp4', 'swing-02.mp4')
     await button(page, 'Upload 2 files').click()
@@ -457,9 +459,10 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
   test('leaves several files that failed to one button, which tries exactly those', async () => {
     const page = await openPage()
     await addElement(page)
+    await page.evaluate(() => elementRig.tryOnce())
     const isPart = (url: URL): boolean => url.searchParams.has('partNumber')
     await page.route(isPart, (route) =>
-      route.fulfill({ status: 501, headers: { 'access-control-allow-origin': '*' }, body: 'no' }),
+      route.fulfill({ status: 500, headers: { 'access-control-allow-origin': '*' }, body: 'no' }),
     )
     await pick(page, 'swing-01.mp4', 'swing-02.mp4')
     await button(page, 'Upload 2 files').click()

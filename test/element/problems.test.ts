@@ -19,7 +19,10 @@ it.each([
   [408, 'again'],
   [413, 'setup'],
   [500, 'again'],
+  // The request itself is not understood, which no waiting changes.
+  [501, 'setup'],
   [503, 'again'],
+  [505, 'setup'],
   [507, 'again'],
 ] as const)('what is answered %i: %s', (status, problem) => {
   expect(problemOf({ code: 'ERR_UPLOAD_HTTP_STATUS', message: '', status })).toBe(problem)

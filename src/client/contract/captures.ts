@@ -1,5 +1,6 @@
 // Motion capture on the wire: sessions, and file names, each answered with an address.
 
+import { parseUrl, upToHost } from '../../core/address/address.ts'
 import { fromWire, ownField, readCount, readId, readText } from './fields.ts'
 import type { ServiceId, WireObject } from './fields.ts'
 
@@ -122,7 +123,6 @@ const LONGEST_ADDRESS = 16_384
  */
 export function isAddress(text: string): boolean {
   if (text.length > LONGEST_ADDRESS || !/^https?:\/\/[^/\\]/i.test(text) || /\p{Cc}/u.test(text)) return false
-  if (!URL.canParse(text)) return false
-  const { username, password } = new URL(text)
-  return username + password === ''
+  const parsed = parseUrl(upToHost(text))
+  return parsed !== undefined && parsed.username + parsed.password === ''
 }

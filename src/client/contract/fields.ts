@@ -61,7 +61,12 @@ export function ownField(object: WireObject, name: string): unknown {
 
 /** What a field of a reply means to us; undefined if it is not of the documented form. */
 export type Read = (value: unknown) => unknown
-type Reads = Readonly<Record<string, Read>>
+export type Reads = Readonly<Record<string, Read>>
+/** Which fields are needed, and our names where they are not the wire's in camel case. */
+export interface Needs {
+  readonly needed?: readonly string[]
+  readonly names?: Names
+}
 
 export const readText = (value: unknown): string | undefined => (isText(value) ? value : undefined)
 export const readCount = (value: unknown): number | undefined => (isCount(value) ? value : undefined)
@@ -70,31 +75,26 @@ export const readId = (value: unknown): ServiceId | undefined => (isId(value) ? 
 
 /**
  * Converts a reply: fields that are understood go under our names, all others stay under the wire's. A known field of
- * an unexpected form counts among the others, so nothing is dropped. `reads` has the readers by wire name, `names` our
- * names where they are not the wire's in camel case. Returns undefined if a field that is `needed` is not understood.
+ * an unexpected form counts among the others, so nothing is dropped. `reads` has the readers by wire name. Returns
+ * undefined if a field that is `needed` is not understood.
  */
 export function fromWire(raw: WireObject, reads: Reads, how?: { readonly names?: Names }): WireObject
+export function fromWire(raw: WireObject, reads: Reads, how: Needs): WireObject | undefined
 export function fromWire(
   raw: WireObject,
   reads: Reads,
-  how: { readonly needed: readonly string[]; readonly names?: Names },
-): WireObject | undefined
-export function fromWire(
-  raw: WireObject,
-  reads: Reads,
-  { needed = [], names = {} }: { readonly needed?: readonly string[]; readonly names?: Names } = {},
+  { needed = [], names = {} }: Needs = {},
 ): WireObject | undefined {
-  const rest: [string, unknown][] = []
-  const understood: [string, unknown][] = []
-  let missing = needed.length
-  for (const [name, value] of Object.entries(raw)) {
-    const known = Object.hasOwn(reads, name) ? reads[name]?.(value) : undefined
-    if (known === undefined) rest.push([name, value])
-    else understood.push([names[name] ?? camelCase(name), known])
-    if (known !== undefined && needed.includes(name)) missing -= 1
+  // A spread defines properties, so a field named __proto__ stays a field.
+  const result: Record<string, unknown> = { ...raw }
+  for (const [name, read] of Object.entries(reads)) {
+    const known = read(ownField(raw, name))
+    if (known === undefined && needed.includes(name)) return undefined
+    if (known === undefined) continue
+    Reflect.deleteProperty(result, name)
+    result[names[name] ?? camelCase(name)] = known
   }
-  // fromEntries defines properties, so a field named __proto__ stays a field.
-  return missing > 0 ? undefined : Object.fromEntries([...rest, ...understood])
+  return result
 }
 
 /** Names on one side by the names on the other, where converting the case is not enough. */

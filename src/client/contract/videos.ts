@@ -2,7 +2,7 @@
 
 import { isAddress } from './captures.ts'
 import { fromWire, isWireObject, readCount, readId, readOrdinal, readText } from './fields.ts'
-import type { ServiceId, WireObject } from './fields.ts'
+import type { Needs, Reads, ServiceId, WireObject } from './fields.ts'
 
 export interface VideoFileInput {
   /** Base name, without any path. */
@@ -66,22 +66,14 @@ export interface ConfirmFileInput {
 
 /** Returns undefined if the reply lacks the session's id or a well-formed list of addresses. */
 export function videoUploadFromWire(raw: WireObject): VideoUpload | undefined {
-  const reads = { upload_session_id: readId, pre_signed_urls: readEach(videoUploadFileFromWire) }
-  const names = { pre_signed_urls: 'sessionFiles' }
-  return fromWire(raw, reads, { needed: Object.keys(reads), names }) as VideoUpload | undefined
-}
-
-function videoUploadFileFromWire(entry: WireObject): WireObject | undefined {
-  return fromWire(
-    entry,
-    { session_file_id: readId, info: readEach(videoUploadPartFromWire), file_id: readCount, raw_file_name: readText },
+  const parts = readEach({ url: readAddress, part_number: readOrdinal }, { needed: ['url'], names: { url: 'address' } })
+  const files = readEach(
+    { session_file_id: readId, info: parts, file_id: readCount, raw_file_name: readText },
     { needed: ['session_file_id', 'info'], names: { info: 'partAddresses', raw_file_name: 'fileName' } },
   )
-}
-
-function videoUploadPartFromWire(part: WireObject): WireObject | undefined {
-  const how = { needed: ['url'], names: { url: 'address' } }
-  return fromWire(part, { url: readAddress, part_number: readOrdinal }, how)
+  const reads = { upload_session_id: readId, pre_signed_urls: files }
+  const names = { pre_signed_urls: 'sessionFiles' }
+  return fromWire(raw, reads, { needed: Object.keys(reads), names }) as VideoUpload | undefined
 }
 
 function readAddress(value: unknown): string | undefined {
@@ -90,12 +82,12 @@ function readAddress(value: unknown): string | undefined {
 }
 
 /** Reads a list whose every entry is well-formed. Stops at the first that is not, and returns undefined. */
-function readEach(read: (entry: WireObject) => WireObject | undefined) {
+function readEach(...how: [reads: Reads, how: Needs]) {
   return (list: unknown): WireObject[] | undefined => {
     if (!Array.isArray(list)) return undefined
     const entries: WireObject[] = []
     for (const raw of list as unknown[]) {
-      const entry = isWireObject(raw) ? read(raw) : undefined
+      const entry = isWireObject(raw) ? fromWire(raw, ...how) : undefined
       if (entry === undefined) return undefined
       entries.push(entry)
     }

@@ -85,13 +85,21 @@ function uplinkOf(person: string): BrowserUplink {
   return createUplink({ baseUrl: location.origin, credentials: { apiKey: 'own' }, journal })
 }
 
-const elementRig = { scriptedUplink, showScripted, uplinkOf }
+/** Has the element try each part once, so that a failure that may pass ends its file at once. */
+function tryOnce(): void {
+  const element = document.querySelector('mocap-uploader')!
+  const baseUrl = element.getAttribute('base-url')!
+  element.uplink = createUplink({ baseUrl, credentials: element.credentials!, retries: 1 })
+}
+
+const elementRig = { scriptedUplink, showScripted, uplinkOf, tryOnce }
 
 declare global {
   var elementRig: {
     scriptedUplink: typeof scriptedUplink
     showScripted: typeof showScripted
     uplinkOf: typeof uplinkOf
+    tryOnce: typeof tryOnce
   }
   var scripted: ReturnType<typeof scriptedUplink>
   /** The element's events in order, with names and details. */

@@ -18,10 +18,11 @@ export interface ElementPages {
   pathOf(name: string): string
 }
 
-/** Call this within a `describe`. `files` are written into a folder for the tests; `headers` go with every answer of the page. */
+/** Call this within a `describe`. `files` are written into a folder for the tests; `headers` go with every answer of the page, `flags` to the browser. */
 export function useElementPages(
   files: Readonly<Record<string, Uint8Array>>,
   headers: Readonly<Record<string, string>> = {},
+  flags: readonly string[] = [],
 ): ElementPages {
   let browser: Browser
   let pages: PageServer
@@ -30,7 +31,7 @@ export function useElementPages(
 
   beforeAll(async () => {
     pages = await servePages(await bundleScripts('element-in-page.ts'), headers)
-    browser = await launchChromium()
+    browser = await launchChromium(flags)
     service = await startUnderTest({ now: Date.now })
     folder = await mkdtemp(join(tmpdir(), 'mocap-uplink-element-'))
     for (const [name, bytes] of Object.entries(files)) {

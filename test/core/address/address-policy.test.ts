@@ -145,6 +145,6 @@ it('refuses addresses with a user, a control character or another scheme', () =>
 
   expect(refused('https://u@h.example/')).toThrow('An address has a user or a password in it.')
   expect(refused('https://h.example/\r\nx-injected: 1')).toThrow('An address has a control character in it.')
-  expect(refused('file:///etc/passwd')).toThrow('is no https: or http: URL')
-  expect(refused('javascript:alert(1)')).toThrow('is no https: or http: URL')
+  expect(refused('file:///etc/passwd')).toThrow('is no http or https URL')
+  expect(refused('javascript:alert(1)')).toThrow('is no http or https URL')
 })

@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readAddress, checkSecure, hostOf, redactAddress, utcMs } from '../../../src/core/address/address.ts'
+import {
+  checkSecure,
+  hostOf,
+  upToHost,
+  parseUrl,
+  readAddress,
+  redactAddress,
+  utcMs,
+} from '../../../src/core/address/address.ts'
 import { redactText } from '../../../src/core/redact.ts'
 
 const SIGNED_AT_MS = 1_795_199_400_000 // 2026-11-20T18:30:00Z
@@ -240,7 +248,7 @@ describe('checkSecure', () => {
       expect(caught).toMatchObject({
         code: 'ERR_UPLOAD_INSECURE_URL',
         message:
-          `Plain HTTP to ${host} would show the address and the bytes to everyone on the way. ` +
+          `Plain HTTP to ${host} shows the address and the bytes to all on the way. ` +
           'Use https, or allow plain HTTP if this network is trusted.',
       })
     }
@@ -254,12 +262,47 @@ describe('checkSecure', () => {
   })
 })
 
+describe('upToHost', () => {
+  it('leaves of any text what a parser says of its host', () => {
+    const whoOf = (url: URL | undefined) => url && [url.protocol, url.username, url.password, url.host]
+    const piece = fc.constantFrom(
+      'https:',
+      'HTTP:',
+      '/',
+      '\\',
+      '?',
+      '#',
+      '@',
+      ':',
+      ' ',
+      '\t',
+      '\n',
+      'u',
+      'host',
+      '.',
+      '443',
+      '[::1]',
+      '%',
+    )
+    const text = fc.oneof(
+      fc.webUrl(),
+      fc.array(fc.oneof({ weight: 4, arbitrary: piece }, fc.string())).map((all) => all.join('')),
+    )
+    fc.assert(
+      fc.property(fc.constantFrom('', 'https://', 'http://', 'ftp://'), text, (start, rest) => {
+        expect(whoOf(parseUrl(upToHost(start + rest)))).toEqual(whoOf(parseUrl(start + rest)))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})
+
 describe('hostOf', () => {
   it('always writes the port', () => {
     expect(hostOf('https://Bucket.example.com/k?x')).toBe('bucket.example.com:443')
     expect(hostOf('http://localhost/k')).toBe('localhost:80')
     expect(hostOf('http://[::1]:9000/k')).toBe('[::1]:9000')
-    expect(() => hostOf('nonsense')).toThrow('is no https: or http: URL')
+    expect(() => hostOf('nonsense')).toThrow('is no http or https URL')
   })
 })
 

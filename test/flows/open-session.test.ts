@@ -1,0 +1,48 @@
+// How a session is opened: of a large one, the answer is read and checked in two turns of the thread.
+
+import { expect, it } from 'vitest'
+
+import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
+import { ONE_PUT_LIMITS } from '../../src/core/plan.ts'
+import type { PlannedFile, Protocol } from '../../src/core/ports.ts'
+import { openSession } from '../../src/flows/open-session.ts'
+import { createSessionRecord } from '../../src/flows/session-record.ts'
+import { createSimulatedClock } from '../helpers/simulated-clock.ts'
+
+it.each([
+  [1_000, 'at once'],
+  [1_001, 'in a later turn'],
+])('an answer for %i files is checked %s', async (count, when) => {
+  const clock = createSimulatedClock()
+  const plans = Array.from({ length: count }, (_, fileIndex): PlannedFile => {
+    return { fileIndex, name: `${String(fileIndex)}.mp4`, sizeBytes: 3, partSizeBytes: 3, partCount: 1 }
+  })
+  const files = plans.map(({ fileIndex }) => ({ fileIndex, addresses: [`https://store.example/${String(fileIndex)}`] }))
+  let checked = 0
+  const protocol: Protocol = {
+    traits: {
+      units: ONE_PUT_LIMITS,
+      order: 'any',
+      addressing: 'session',
+      batchSize: 0,
+      cancelScope: 'none',
+      confirms: false,
+    },
+    create: () => Promise.resolve({ sessionId: 's', files }),
+    request: () => {
+      checked += 1
+      return { method: 'PUT', headers: {} }
+    },
+    judge: (_reply, unit) => ({ kind: 'received', acceptedEnd: unit.end }),
+  }
+  const record = createSessionRecord(memoryJournal(), clock, 'k')
+
+  const opened = openSession({ record, protocol, clock, report: () => undefined }, plans, new AbortController())
+  // All that is left to do in this turn of the thread is done.
+  await new Promise(setImmediate)
+
+  expect(checked).toBe(when === 'at once' ? count : 0)
+  await clock.advance(0)
+  expect(await opened).toMatchObject({ sessionId: 's' })
+  expect(checked).toBe(count)
+})
