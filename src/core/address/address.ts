@@ -86,7 +86,9 @@ export function redactAddress(url: string): string {
  * character in it.
  */
 export function checkSecure(url: string, isHttpAllowed: boolean): void {
-  const parsed = parseHttp(upToHost(url))
+  // Up to the host where that is plain: what follows makes no URL invalid and takes a parser most of its time, and thousands of
+  // addresses come together.
+  const parsed = parseHttp(/^https?:\/\/[\w.:-]+\//.exec(url)?.[0] ?? url)
   if (/\p{Cc}/u.test(url)) invalid('An address has a control character in it.')
   if (parsed.username + parsed.password !== '') invalid('An address has a user or a password in it.')
   if (parsed.protocol === 'https:' || isHttpAllowed || isLoopback(parsed.hostname)) return
@@ -113,14 +115,6 @@ function parseHttp(url: string): URL {
 export function isLoopback(hostname: string): boolean {
   // URL has already normalized 127.1, 0x7f000001 and the like to four numbers.
   return /^(?:(?:.+\.)?localhost\.?|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
-}
-
-/**
- * A URL up to its host and port where that is plain, else the whole. What follows the host makes no URL invalid and takes a parser
- * most of its time, and thousands of addresses come together.
- */
-export function upToHost(url: string): string {
-  return /^https?:\/\/[\w.:-]+\//.exec(url)?.[0] ?? url
 }
 
 /** A URL, or undefined for what is none. Parsed once: asking `URL.canParse` first would parse it twice. */

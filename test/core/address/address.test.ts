@@ -3,12 +3,13 @@ import { describe, expect, it } from 'vitest'
 import {
   checkSecure,
   hostOf,
-  upToHost,
+  isLoopback,
   parseUrl,
   readAddress,
   redactAddress,
   utcMs,
 } from '../../../src/core/address/address.ts'
+import { isAddress } from '../../../src/client/contract/captures.ts'
 import { redactText } from '../../../src/core/redact.ts'
 
 const SIGNED_AT_MS = 1_795_199_400_000 // 2026-11-20T18:30:00Z
@@ -262,35 +263,52 @@ describe('checkSecure', () => {
   })
 })
 
-describe('upToHost', () => {
-  it('leaves of any text what a parser says of its host', () => {
-    const whoOf = (url: URL | undefined) => url && [url.protocol, url.username, url.password, url.host]
-    const piece = fc.constantFrom(
-      'https:',
-      'HTTP:',
-      '/',
-      '\\',
-      '?',
-      '#',
-      '@',
-      ':',
-      ' ',
-      '\t',
-      '\n',
-      'u',
-      'host',
-      '.',
-      '443',
-      '[::1]',
-      '%',
-    )
-    const text = fc.oneof(
-      fc.webUrl(),
-      fc.array(fc.oneof({ weight: 4, arbitrary: piece }, fc.string())).map((all) => all.join('')),
-    )
+describe('a text of which only the beginning is parsed', () => {
+  const pieces = [
+    'https:',
+    'HTTP:',
+    '/',
+    '\\',
+    '?',
+    '#',
+    '@',
+    ':',
+    ' ',
+    '\t',
+    '\n',
+    'u',
+    'localhost',
+    '.',
+    '443',
+    '[::1]',
+    '%',
+  ]
+  const piece = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...pieces) }, fc.string())
+  const rest = fc.oneof(
+    fc.webUrl(),
+    fc.array(piece).map((all) => all.join('')),
+  )
+  const text = fc.tuple(fc.constantFrom('', 'https://', 'http://', 'ftp://'), rest).map((both) => both.join(''))
+  const whole = (url: string) => {
+    const parsed = parseUrl(url)
+    return parsed &&
+      /^https?:$/.test(parsed.protocol) &&
+      !/\p{Cc}/u.test(url) &&
+      parsed.username + parsed.password === ''
+      ? parsed
+      : undefined
+  }
+
+  it('is judged as if all of it were', () => {
     fc.assert(
-      fc.property(fc.constantFrom('', 'https://', 'http://', 'ftp://'), text, (start, rest) => {
-        expect(whoOf(parseUrl(upToHost(start + rest)))).toEqual(whoOf(parseUrl(start + rest)))
+      fc.property(text, (url) => {
+        const parsed = whole(url)
+        const isSecure = parsed && (parsed.protocol === 'https:' || isLoopback(parsed.hostname))
+        const code = parsed ? 'ERR_UPLOAD_INSECURE_URL' : 'ERR_UPLOAD_INVALID_ARGUMENT'
+
+        if (isSecure) expect(() => checkSecure(url, false)).not.toThrow()
+        else expect(() => checkSecure(url, false)).toThrow(expect.objectContaining({ code }))
+        expect(isAddress(url)).toBe(parsed !== undefined && /^https?:\/\/[^/\\]/i.test(url))
       }),
       { numRuns: 2_000 },
     )
