@@ -1,7 +1,7 @@
 // A PostgreSQL server, for any number of processes at once. Nothing waits forever, neither for a connection nor for a lock nor for
 // an answer, and the server ends a transaction that its process has forgotten.
 
-import { Kysely, PostgresDialect, type Driver } from 'kysely'
+import { Kysely, PostgresDialect, type Driver, type PostgresPool, type PostgresPoolClient } from 'kysely'
 import { Pool, types, type PoolConfig } from 'pg'
 
 import { CommitInDoubtError } from './database-errors.ts'
@@ -51,7 +51,33 @@ function connect(config: PoolConfig): Database {
   // A broken connection fails the query it carries, if any. Without these listeners it would end the process.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => void client.on('error', () => undefined))
-  return new Kysely<Tables>({ dialect: new DoubtingDialect({ pool }) })
+  return new Kysely<Tables>({ dialect: new DoubtingDialect({ pool: withoutLateConnections(pool) }) })
+}
+
+/**
+ * Gives up a connection on which an answer did not come in time, which pg itself does not: whatever comes next would wait behind it
+ * forever if the server vanished, or be part of a transaction that the server begins after all.
+ */
+function withoutLateConnections(pool: Pool): PostgresPool {
+  return {
+    end: () => pool.end(),
+    async connect() {
+      const client = await pool.connect()
+      let late: Error | undefined
+      const query = async (text: string, values: unknown[] = []): Promise<unknown> => {
+        if (late !== undefined) throw late
+        try {
+          return await client.query(text, values)
+        } catch (error) {
+          if (error instanceof Error && error.message === 'Query read timeout') late = error
+          throw error
+        }
+      }
+      const release = (isToEnd?: boolean): void => client.release(isToEnd === true || late !== undefined)
+      // Kysely asks for cursors only of those who give it some.
+      return { query: query as PostgresPoolClient['query'], release }
+    },
+  }
 }
 
 /**
@@ -61,19 +87,8 @@ function connect(config: PoolConfig): Database {
 class DoubtingDialect extends PostgresDialect {
   override createDriver(): Driver {
     const driver = super.createDriver()
-    const begin = driver.beginTransaction.bind(driver)
     const commit = driver.commitTransaction.bind(driver)
     const rollBack = driver.rollbackTransaction.bind(driver)
-    driver.beginTransaction = async (connection, settings) => {
-      try {
-        await begin(connection, settings)
-      } catch (error) {
-        // A server that did not answer in time may still begin it, and what others write on this connection would be part of it. If
-        // this fails too, Kysely gives the connection up.
-        await driver.rollbackTransaction(connection)
-        throw error
-      }
-    }
     driver.commitTransaction = async (connection) => {
       try {
         await commit(connection)

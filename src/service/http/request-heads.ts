@@ -8,7 +8,7 @@ import type { FastifyInstance } from 'fastify'
 import { UNREADABLE } from './unreadable-requests.ts'
 
 /** A name or an address, and perhaps a port (RFC 3986, 3.2.2); empty where the target has no host. */
-const HOST = /^(?:\[[\da-f:.v~]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
+const HOST = /^(?:\[[\w.~!$&'()*+,;=%:-]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/
 
 /** The path and query of a request's target. */
 export function pathOf({ url: target = '' }: Pick<IncomingMessage, 'url'>): string {

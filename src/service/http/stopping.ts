@@ -30,7 +30,7 @@ export function closeAnswered(app: FastifyInstance, isStopping: () => boolean): 
   })
 }
 
-export interface Stop {
+interface Stop {
   readonly unused: ReadonlySet<Socket>
   readonly withinMs: number
 }

@@ -17,7 +17,7 @@ export interface ReceivedBlob {
 }
 
 /** May be asynchronous. */
-export type OnBytes = (bytes: number) => unknown
+type OnBytes = (bytes: number) => unknown
 
 export interface SweepOptions {
   /** Which of these blobs, at most a thousand, are still in use. */

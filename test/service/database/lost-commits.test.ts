@@ -18,8 +18,14 @@ interface BadLine {
   readonly databaseUrl: string
   /** Breaks the connection at the next such statement, once the database has done it. */
   breakAt(statement: string): void
-  /** Lets nothing through to the database from the next such statement on. Returns what lets everything through. */
+  /** Lets nothing through on the connection of the next such statement. Returns what lets everything through. */
   holdAt(statement: string): () => void
+}
+
+interface Hold {
+  readonly at: string
+  readonly held: (() => void)[]
+  isOver: boolean
 }
 
 /** A service whose connection to its database is bad. `query` has pg's own settings. */
@@ -27,16 +33,20 @@ async function startOnBadLine(query = ''): Promise<BadLine> {
   const databaseUrl = await newDatabase(server!)
   const database = new URL(databaseUrl)
   let statement: string | undefined
-  let holding: { readonly at: string; readonly held: (() => void)[] } | undefined
+  let next: Hold | undefined
   const line = createServer((near) => {
     const far = connect(Number(database.port), database.hostname)
     let isBreaking = false
+    let hold: Hold | undefined
     near.on('data', (bytes) => {
       isBreaking ||= statement !== undefined && bytes.includes(statement)
       if (isBreaking) statement = undefined
-      if (holding !== undefined && (holding.held.length > 0 || bytes.includes(holding.at)))
-        holding.held.push(() => far.write(bytes))
-      else far.write(bytes)
+      if (next !== undefined && bytes.includes(next.at)) {
+        hold = next
+        next = undefined
+      }
+      if (hold === undefined || hold.isOver) far.write(bytes)
+      else hold.held.push(() => far.write(bytes))
     })
     // The answer is there, so the database has done it.
     far.on('data', (bytes) => (isBreaking ? near.destroy() : near.write(bytes)))
@@ -59,11 +69,11 @@ async function startOnBadLine(query = ''): Promise<BadLine> {
     databaseUrl,
     breakAt: (text) => (statement = text),
     holdAt: (at) => {
-      const held: (() => void)[] = []
-      holding = { at, held }
+      const hold: Hold = { at, held: [], isOver: false }
+      next = hold
       return () => {
-        holding = undefined
-        for (const pass of held) pass()
+        hold.isOver = true
+        for (const pass of hold.held) pass()
       }
     },
   }
@@ -130,5 +140,16 @@ describe.skipIf(server === undefined)('a call whose database is lost', () => {
     await service.call('GET', '/sessions')
     await expect.poll(states, { timeout: 20_000 }).not.toContainEqual({ state: 'idle in transaction' })
     expect((await service.call('POST', '/mocap_session', session)).status).toBe(200)
+  })
+
+  it('without a sound is given up with its connection: the next call has another one', async () => {
+    const { service, holdAt } = await startOnBadLine('query_timeout=500')
+    const list = () => service.call('GET', '/requested_analyses')
+    expect((await list()).status).toBe(200)
+
+    holdAt('select')
+
+    expect((await list()).status).toBe(503)
+    expect((await list()).status).toBe(200)
   })
 })

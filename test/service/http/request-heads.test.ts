@@ -74,7 +74,7 @@ describe('a request of HTTP/1.1', () => {
     }
   })
 
-  it.each(['x', 'uploads.example:8787', '[2001:db8::1]:80', '127.0.0.1', 'a_b-c.example:', ''])(
+  it.each(['x', 'uploads.example:8787', '[2001:db8::1]:80', '[fe80::1%25eth0]', '127.0.0.1', 'a_b-c.example:', ''])(
     'is answered where its host is "%s"',
     async (host) => {
       expect(gist(await answerTo(head('GET /players HTTP/1.1', `Host: ${host}`, KEY)))).toBe('200')
