@@ -19,14 +19,22 @@ export function onJobStop(leave: () => void, comeBack: () => void): () => void {
     process.kill(process.pid, 'SIGTSTP')
     timer = setTimeout(() => {
       process.on('SIGTSTP', stop)
+      learnSize()
       comeBack()
     }, BACK_AFTER_MS)
   }
   process.on('SIGTSTP', stop)
+  process.on('SIGCONT', learnSize)
   return () => {
     clearTimeout(timer)
     process.off('SIGTSTP', stop)
+    process.off('SIGCONT', learnSize)
   }
+}
+
+/** Only the job that has the terminal is told when that is resized. Node asks for its size upon this event alone. */
+function learnSize(): void {
+  process.emit('SIGWINCH', 'SIGWINCH')
 }
 
 /** Whether the shell, or another of its jobs, has the terminal now. Only Linux tells this without a call into C; elsewhere false. */

@@ -342,6 +342,39 @@ describe.skipIf(!existsSync('/usr/bin/script'))('Ctrl-Z', () => {
     terminal.stdin.write('\x03')
     await expect.poll(() => seen).toContain('interrupted: ')
   })
+
+  it('draws as wide as the terminal is now, where it was resized while the shell had it', async () => {
+    service = await startIndependentService({ faults: [{ operation: 'put', nth: 'every', action: FOREVER }] })
+    await writeFile(
+      join(cli.folder, 'resized.sh'),
+      `set -m; stty rows 24 cols 100; "$@"; stty cols 50; echo 'the shell'; fg`,
+    )
+    const args = ['sh', 'resized.sh', process.execPath, cli.entry, 'video', 'small.mp4', ...VIDEO]
+    const terminal = spawn('script', ['--quiet', '--command', args.join(' '), '/dev/null'], {
+      cwd: cli.folder,
+      env: { PATH: process.env['PATH'], SHELL: '/bin/sh', MOCAP_STATE_DIR: cli.stateDir, ...environment() },
+    })
+    onTestFinished(() => void terminal.kill('SIGKILL'))
+    let seen = ''
+    terminal.stdout.setEncoding('utf8').on('data', (text: string) => (seen += text))
+    await expect.poll(() => seen).toContain('% confirmed')
+
+    terminal.stdin.write('\x1a')
+
+    await expect.poll(() => seen.split('the shell')[1] ?? '').toContain('% confirmed')
+    terminal.stdin.write('\x03')
+    await expect.poll(() => seen).toContain('interrupted: ')
+    // What moves the cursor takes no room.
+    const widths = seen.split('the shell').map((text) =>
+      text
+        .replace(/\x1b\[[\d;?]*[A-Za-z]/g, '')
+        .split(/[\r\n]+/)
+        .filter((line) => / % of /.test(line))
+        .map((line) => line.trimEnd().length),
+    )
+    expect(Math.max(...(widths[0] ?? []))).toBeGreaterThan(50)
+    expect(Math.max(...(widths[1] ?? []))).toBeLessThanOrEqual(50)
+  })
 })
 
 describe('a job', () => {

@@ -64,12 +64,12 @@ function later(journal: Journal, baseUrl?: string): FarEnd & { resume(key: strin
   }
 }
 
-it.each([
+it.each<[string, typeof asVideo, number]>([
   ['videos, all of them sent', asVideo, 1],
   ['captures of a session that was made', asCapture, 1],
   ['captures of which some are registered', asCapture, 2],
   ['captures that were added to a known session', asMoreOf, 1],
-] as const)('is waited for at a resume of %s', async (_, start, answers) => {
+])('is waited for at a resume of %s', async (_, start, answers) => {
   const { key, journal } = await begun(start, answers)
   const rig = later(journal)
 
