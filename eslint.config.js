@@ -94,10 +94,7 @@ export default tseslint.config(
     ),
   },
   { files: ['src/machines/**'], rules: outside(noNode, ['^\\.\\./(?!core/)', 'Machines know core types only.']) },
-  {
-    files: ['src/client/**'],
-    rules: outside(noNode, ['^\\.\\./(?!(?:\\.\\./)?core/)', 'The client knows the core only.']),
-  },
+  { files: ['src/client/**'], rules: outside(noNode, ['^\\.\\./(?!core/)', 'The client knows the core only.']) },
   {
     files: ['src/protocols/**'],
     rules: outside(noNode, ['^\\.\\./(?!core/|client/)', 'Protocols know client and core only.']),

@@ -15,8 +15,10 @@ export function styleSheet(document: Document): CSSStyleSheet {
 /** One string, made of literals that the build joins. */
 const SHEET =
   // Contrast with the surface is at least 4.5 for text and 3 for lines that carry meaning, in both schemes.
+  // A container has no width of its own, so in a dialog or beside other things nothing of it would be seen; it gets an intrinsic width.
   `
 :host {
+  display: block; container-type: inline-size; contain-intrinsic-inline-size: 20rem; min-inline-size: 0;
   --_accent: var(--mocap-accent, light-dark(#2456c7, #8fb3ff));
   --_on-accent: var(--mocap-on-accent, light-dark(#fff, #0b1836));
   --_surface: var(--mocap-surface, light-dark(#fff, #15181e));
@@ -29,19 +31,16 @@ const SHEET =
   --_danger: var(--mocap-danger, light-dark(#b3261e, #ffaea6));
 }
 ` +
-  // A container has no width of its own, so in a dialog or beside other things nothing of it would be seen; it gets an intrinsic width.
+  // What a page says of its own text, such as capitals or no line breaks, would pass to the element.
   // Each fact has a dot before it. The dot of the first fact of a line lies before the start of the line, where it is clipped away.
   `
-:host {
-  display: block; container-type: inline-size; contain-intrinsic-inline-size: 20rem; min-inline-size: 0; color: var(--_text);
-}
 :host([hidden]), [hidden] { display: none !important; }
-*, ::before, ::after { box-sizing: border-box; }
-h2, p, ul, li { margin: 0; padding: 0; font: inherit; list-style: none; }
+* { box-sizing: border-box; }
+h2, p, ul { margin: 0; padding: 0; font: inherit; list-style: none; }
 .uploader, dialog {
   background: var(--_surface); border: 1px solid var(--_line); border-radius: var(--mocap-radius, 12px);
-  font: 400 var(--mocap-font-size, 0.9375rem)/1.45 var(--mocap-font, system-ui, sans-serif);
-  font-variant-numeric: tabular-nums;
+  color: var(--_text); font: var(--mocap-font-size, .9375rem)/1.45 var(--mocap-font, system-ui, sans-serif);
+  font-variant-numeric: tabular-nums; letter-spacing: 0; text-align: start; white-space: normal; text-transform: none;
 }
 .uploader { overflow: hidden; }
 .title { font-weight: 600; line-height: 1.3; }
@@ -52,7 +51,7 @@ h2, p, ul, li { margin: 0; padding: 0; font: inherit; list-style: none; }
   margin-inline-start: 1em;
   &::before { content: '·' / ''; position: absolute; margin-inline-start: -.65em; }
 }
-.hint, .facts, .file-problem, .notice ul, .file button { font-size: 0.875em; }
+.hint, .facts, .file-problem, .notice ul, .file button { font-size: .875em; }
 .hint, .notice ul, h2 + p { margin-block-start: 4px; }
 svg { inline-size: 1.25rem; block-size: 1.25rem; fill: none; stroke: currentColor; stroke-width: 1.6;
   stroke-linecap: round; stroke-linejoin: round; display: block; }
@@ -97,11 +96,11 @@ h2, [data-large] .title { font-size: 1.125em; }
 [data-outcome='done'] .title { color: var(--_success); }
 [data-outcome='problem'] .title { color: var(--_danger); }
 .bar { border-radius: 4px; overflow: hidden; contain: strict; background: var(--_line); }
-.fill { display: block; block-size: 100%; background: var(--_accent); transform-origin: left; &:dir(rtl) { transform-origin: right; } }
+.fill { display: block; block-size: 100%; background: var(--_accent); transform-origin: 0; &:dir(rtl) { transform-origin: 100%; } }
 .said { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); }
 
 dialog {
-  max-inline-size: min(26rem, 100vw - 32px); padding: 24px; color: var(--_text);
+  max-inline-size: min(26rem, 100vw - 32px); padding: 24px;
 }
 dialog::backdrop { background: #0008; }
 dialog p { margin-block: 8px 20px; color: var(--_muted); }

@@ -86,16 +86,12 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
 function outcomeOf({ phase, totals }: SummaryState): string {
   if (phase !== 'settled') return ''
   if (totals.filesConfirmed === totals.filesTotal) return 'done'
-  return totals.filesFailed > 0 ? 'problem' : ''
+  return totals.filesFailed ? 'problem' : ''
 }
 
 function headingOf(words: Words, { phase, totals, readyCount }: SummaryState, list: UploadList): string {
   const { filesConfirmed: done, filesTotal: all } = totals
   switch (phase) {
-    // With an empty list the heading is not shown.
-    case 'empty':
-    case 'ready':
-      return words.chosen(readyCount)
     case 'waiting':
       return outageWords(words, list.outage())
     case 'paused':
@@ -106,6 +102,9 @@ function headingOf(words: Words, { phase, totals, readyCount }: SummaryState, li
       return words.progress(done, all)
     case 'settled':
       return endWords(words, totals)
+    // With an empty list the heading is not shown.
+    default:
+      return words.chosen(readyCount)
   }
 }
 

@@ -46,6 +46,32 @@ describe.skipIf(chromiumPath === undefined)('the look of the element in Chromium
     expect(await facts.locator('span').allTextContents()).toEqual(['2 kB of 2 kB', '100 bytes per second'])
   })
 
+  test('writes its texts in its own way, whatever the page says of those around it', async () => {
+    const page = await openPage()
+    await startTwo(page, 1000)
+    const file = page.locator('mocap-uploader [part~=file-name]').first()
+    await file.waitFor()
+    const looks = () =>
+      page.evaluate(() => {
+        const { shadowRoot } = document.querySelector('mocap-uploader')!
+        return ['.file-name', 'dialog'].map((of) => {
+          const { color, letterSpacing, textAlign, textTransform, whiteSpace } = getComputedStyle(
+            shadowRoot!.querySelector(of)!,
+          )
+          return [color, letterSpacing, textAlign, textTransform, whiteSpace]
+        })
+      })
+    const own = await looks()
+
+    await page.evaluate(() => {
+      const style = { letterSpacing: '.3em', textAlign: 'center', textTransform: 'uppercase', whiteSpace: 'nowrap' }
+      Object.assign(document.body.style, style)
+      document.querySelector('mocap-uploader')!.style.all = 'unset'
+    })
+
+    expect(await looks()).toEqual(own)
+  })
+
   test('shows every letter of what is known on a phone whose text is twice as large', async () => {
     const page = await openPage({ viewport: { width: 320, height: 740 } })
     await page.evaluate(() => (document.documentElement.style.fontSize = '32px'))

@@ -61,7 +61,11 @@ describe('what was asked for', () => {
       [fit[0]!, { fileIndex: 0, addresses: [at(one), at(other)] }],
       /twice; the second time for a/,
     ]),
-    ['an array with a hole', [fit[0]!, { fileIndex: 0, addresses: withHole(at('a')) }], /An address is no http or https URL/],
+    [
+      'an array with a hole',
+      [fit[0]!, { fileIndex: 0, addresses: withHole(at('a')) }],
+      /An address is no http or https URL/,
+    ],
     [
       'parts in another order',
       [fit[0]!, { fileIndex: 0, addresses: fit[1]!.addresses.toReversed() }],
