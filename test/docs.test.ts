@@ -34,6 +34,16 @@ describe('README.md', () => {
   })
 })
 
+describe('docs/react.md', () => {
+  it('takes for unfinished the sessions that the element and the examples offer', () => {
+    const places = ['docs/react.md', 'src/element/offers.ts', 'examples/react-vite/src/earlier.tsx']
+    const [shown, ...offered] = places.map((path) => /\[[^\]]*\]\.includes\(status\)/.exec(read(path))?.[0])
+
+    expect(shown).toBeDefined()
+    expect(offered).toEqual([shown, shown])
+  })
+})
+
 describe('docs/errors.md', () => {
   const page = read('docs/errors.md')
   const sections = page.split(/^## /m).slice(1)
