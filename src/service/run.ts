@@ -39,7 +39,9 @@ export interface RunningService {
 
 /** Starts everything, with the faults of a plan if there is one. If a step fails, what was opened before is closed again. */
 export async function runService(settings: ServiceSettings, plan?: CheckedFaultPlan): Promise<RunningService> {
-  await checkPort(settings.port, settings.host)
+  // For localhost, Fastify opens a second server, which has neither the bounds nor the stop of the first.
+  const host = settings.host === 'localhost' ? '127.0.0.1' : settings.host
+  await checkPort(settings.port, host)
   if (settings.metricsPort !== undefined) await checkPort(settings.metricsPort, settings.metricsHost)
   const undo: Undo = []
   const takeApart = async () => {
@@ -61,7 +63,7 @@ export async function runService(settings: ServiceSettings, plan?: CheckedFaultP
     const unused = unusedConnections(app.server)
     undo.push(() => stopServer(app, { unused, withinMs: settings.stopWithinMs }))
     const metricsUrl = await offerMetrics(settings, metrics, undo)
-    await app.listen({ port: settings.port, host: settings.host })
+    await app.listen({ port: settings.port, host })
     const { port } = app.server.address() as AddressInfo
     const url = `http://${reachableHost(settings.host)}:${port}`
     context.listensAt = url

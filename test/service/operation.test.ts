@@ -1,5 +1,6 @@
 // What whoever runs the service sees of it: readiness, metrics, request ids and headers, and how it ends.
 
+import dns from 'node:dns'
 import { once } from 'node:events'
 import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
@@ -7,7 +8,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 
 import {
   answerTo,
@@ -170,6 +171,24 @@ describe('metrics', () => {
     }
     await expect(fetch(at.metricsUrl!)).rejects.toThrow()
   })
+})
+
+it('listens on one address of localhost, so that all connections have the same bounds', async () => {
+  const both = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }))
+  const resolve = dns.lookup as (...asked: unknown[]) => void
+  const lookup = vi.spyOn(dns, 'lookup').mockImplementation((...asked: unknown[]) => {
+    const [name, options, done] = asked as [string, { all?: boolean }, (error: null, all: typeof both) => void]
+    if (name === 'localhost' && options.all === true) done(null, both)
+    else resolve(...asked)
+  })
+  onTestFinished(() => lookup.mockRestore())
+  const local = await startUnderTest({ host: 'localhost' })
+  onTestFinished(() => local.close())
+
+  const socket = connect(local.port, '127.0.0.2')
+
+  await expect(once(socket, 'connect')).rejects.toThrow('ECONNREFUSED')
+  expect(local.url).toBe(`http://localhost:${local.port}`)
 })
 
 describe('a stop', () => {

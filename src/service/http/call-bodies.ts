@@ -13,7 +13,7 @@ const LARGEST_BODIES = 4
 export interface CallBodies {
   /**
    * Reads a body to its end. Rejects with a Refusal: 413 if it is too large, 503 if all bodies together are, 400 if it breaks off.
-   * It counts until the answer is out.
+   * It counts until the answer is out or its client is gone.
    */
   read(request: FastifyRequest): Promise<Buffer>
   /** Installs what lets go of bodies whose call has ended. */
@@ -26,8 +26,9 @@ export function createCallBodies(bodyBytes: number): CallBodies {
   const held = new WeakMap<FastifyRequest, HeldBody>()
   return {
     attach(scope) {
-      scope.addHook('onResponse', (request, _reply, done) => {
-        held.get(request)?.end()
+      // Not onResponse: that never comes where the connection ends before the answer is out.
+      scope.addHook('onRequest', (request, { raw }, done) => {
+        raw.once('close', () => held.get(request)?.end())
         done()
       })
     },

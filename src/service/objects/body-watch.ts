@@ -33,19 +33,17 @@ export function watchBody(
   const { raw } = request
   const timer = setTimeout(() => {
     // A disk that stalls is not the client's fault: what has come is waiting for us.
-    if (raw.readableLength > 0 || raw.complete) timer.refresh()
+    if (raw.readableLength > 0 || raw.complete) onBytes(0)
     else end(`The body brought nothing for ${bodyIdleMs} ms.`)
   }, bodyIdleMs)
   const stop = (): void => clearTimeout(timer)
   const pace = bodyPace(leastBytesPerSecond)
   // Writing to disk, recording and answering may take as long as they need.
   raw.once('end', stop)
-  return {
-    onBytes(bytes) {
-      if (isEnded) return
-      timer.refresh()
-      if (!pace.keepsUp(bytes)) end(`The body came more slowly than ${leastBytesPerSecond} bytes a second.`)
-    },
-    stop,
+  const onBytes = (bytes: number): void => {
+    if (isEnded) return
+    timer.refresh()
+    if (!pace.keepsUp(bytes)) end(`The body came more slowly than ${leastBytesPerSecond} bytes a second.`)
   }
+  return { onBytes, stop }
 }

@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
 import { createBodyMemory, type HeldBody } from '../../../src/service/http/body-memory.ts'
+import type { ServiceOptions } from '../../../src/service/index.ts'
 import { API_KEY, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
 
 const KIB = 1024
@@ -93,8 +94,8 @@ describe('a memory that is used up', () => {
 describe('a service that takes bodies of 1 MiB', () => {
   const BODY_BYTES = 1024 * KIB
 
-  async function start(): Promise<ServiceUnderTest> {
-    const service = await startUnderTest({ limits: { bodyBytes: BODY_BYTES } })
+  async function start(options: ServiceOptions = {}): Promise<ServiceUnderTest> {
+    const service = await startUnderTest({ limits: { bodyBytes: BODY_BYTES }, ...options })
     onTestFinished(() => service.close())
     return service
   }
@@ -134,6 +135,20 @@ describe('a service that takes bodies of 1 MiB', () => {
       socket.write('}')
       expect(await answerOn(socket)).toMatch(/^HTTP\/1.1 200 /)
     }
+  })
+
+  it('has the memory back of those whose connection ends while their call is worked on', async () => {
+    const rule = { operation: 'createSegment', times: 4, fault: { loseReply: 'close' } } as const
+    const service = await start({ faults: { rules: [rule] } })
+    for (const socket of await beginFour(service)) {
+      socket.write('}')
+      await once(socket, 'close')
+    }
+
+    const next = await begin(service, BODY_BYTES)
+    next.write('}')
+
+    expect(await answerOn(next)).toMatch(/^HTTP\/1.1 200 /)
   })
 
   it('takes the next call of the connection on which it refused a body', async () => {
