@@ -318,60 +318,43 @@ describe.skipIf(!existsSync('/usr/bin/script'))('Ctrl-Z', () => {
   const [HIDDEN, SHOWN] = ['\x1b[?25l', '\x1b[?25h']
 
   it('gives the terminal back as it was, and fg draws below what the shell has printed', async () => {
-    service = await startIndependentService({ faults: [{ operation: 'put', nth: 'every', action: FOREVER }] })
     // With job control, as in an interactive shell.
-    await writeFile(join(cli.folder, 'jobs.sh'), `set -m; "$@"; echo 'the shell'; fg`)
-    const args = ['sh', 'jobs.sh', process.execPath, cli.entry, 'video', 'small.mp4', ...VIDEO]
-    const terminal = spawn('script', ['--quiet', '--command', args.join(' '), '/dev/null'], {
-      cwd: cli.folder,
-      env: { PATH: process.env['PATH'], SHELL: '/bin/sh', MOCAP_STATE_DIR: cli.stateDir, ...environment() },
-    })
-    onTestFinished(() => void terminal.kill('SIGKILL'))
-    let seen = ''
-    terminal.stdout.setEncoding('utf8').on('data', (text: string) => (seen += text))
+    const { terminal, seen } = await uploadInTerminal(`set -m; "$@"; echo 'the shell'; fg`)
     await expect.poll(() => service.requestsOf('put').length).toBe(1)
-    await expect.poll(() => seen).toContain(HIDDEN)
+    await expect.poll(seen).toContain(HIDDEN)
 
     terminal.stdin.write('\x1a')
 
-    await expect.poll(() => seen.split('the shell')[1] ?? '').toContain('% confirmed')
-    const [before = '', after = ''] = seen.split('the shell')
+    await expect.poll(() => seen().split('the shell')[1] ?? '').toContain('% confirmed')
+    const [before = '', after = ''] = seen().split('the shell')
     expect(before.lastIndexOf(SHOWN)).toBeGreaterThan(before.lastIndexOf(HIDDEN))
     // Nothing goes up and clears what the shell has printed.
     expect(after.split('% confirmed')[0]).not.toContain('\x1b[J')
     terminal.stdin.write('\x03')
-    await expect.poll(() => seen).toContain('interrupted: ')
+    await expect.poll(seen).toContain('interrupted: ')
   })
 
   it('draws as wide as the terminal is now, where it was resized while the shell had it', async () => {
-    service = await startIndependentService({ faults: [{ operation: 'put', nth: 'every', action: FOREVER }] })
-    await writeFile(
-      join(cli.folder, 'resized.sh'),
+    const { terminal, seen } = await uploadInTerminal(
       `set -m; stty rows 24 cols 100; "$@"; stty cols 50; echo 'the shell'; fg`,
     )
-    const args = ['sh', 'resized.sh', process.execPath, cli.entry, 'video', 'small.mp4', ...VIDEO]
-    const terminal = spawn('script', ['--quiet', '--command', args.join(' '), '/dev/null'], {
-      cwd: cli.folder,
-      env: { PATH: process.env['PATH'], SHELL: '/bin/sh', MOCAP_STATE_DIR: cli.stateDir, ...environment() },
-    })
-    onTestFinished(() => void terminal.kill('SIGKILL'))
-    let seen = ''
-    terminal.stdout.setEncoding('utf8').on('data', (text: string) => (seen += text))
-    await expect.poll(() => seen).toContain('% confirmed')
+    await expect.poll(seen).toContain('% confirmed')
 
     terminal.stdin.write('\x1a')
 
-    await expect.poll(() => seen.split('the shell')[1] ?? '').toContain('% confirmed')
+    await expect.poll(() => seen().split('the shell')[1] ?? '').toContain('% confirmed')
     terminal.stdin.write('\x03')
-    await expect.poll(() => seen).toContain('interrupted: ')
+    await expect.poll(seen).toContain('interrupted: ')
     // What moves the cursor takes no room.
-    const widths = seen.split('the shell').map((text) =>
-      text
-        .replace(/\x1b\[[\d;?]*[A-Za-z]/g, '')
-        .split(/[\r\n]+/)
-        .filter((line) => / % of /.test(line))
-        .map((line) => line.trimEnd().length),
-    )
+    const widths = seen()
+      .split('the shell')
+      .map((text) =>
+        text
+          .replace(/\x1b\[[\d;?]*[A-Za-z]/g, '')
+          .split(/[\r\n]+/)
+          .filter((line) => / % of /.test(line))
+          .map((line) => line.trimEnd().length),
+      )
     expect(Math.max(...(widths[0] ?? []))).toBeGreaterThan(50)
     expect(Math.max(...(widths[1] ?? []))).toBeLessThanOrEqual(50)
   })
@@ -389,18 +372,11 @@ describe('a job', () => {
 
 describe.skipIf(!existsSync('/usr/bin/script'))('a terminal that is closed', () => {
   it('ends as by its signal, although there is no terminal to be set back any more', async () => {
-    service = await startIndependentService({ faults: [{ operation: 'put', nth: 'every', action: FOREVER }] })
     const end = join(cli.folder, 'end')
-    await writeFile(
-      join(cli.folder, 'in-terminal.sh'),
+    const { terminal } = await uploadInTerminal(
       // The first wait ends with the signal, the second with the program.
       `trap 'kill -HUP $program' HUP; "$@" & program=$!; wait $program; wait $program; echo $? > '${end}'`,
     )
-    const args = ['sh', 'in-terminal.sh', process.execPath, cli.entry, 'video', 'small.mp4', ...VIDEO]
-    const terminal = spawn('script', ['--quiet', '--command', args.join(' '), '/dev/null'], {
-      cwd: cli.folder,
-      env: { PATH: process.env['PATH'], SHELL: '/bin/sh', MOCAP_STATE_DIR: cli.stateDir, ...environment() },
-    })
     await expect.poll(() => service.requestsOf('put').length).toBe(1)
 
     terminal.kill('SIGKILL')
@@ -427,3 +403,18 @@ describe('a reader that goes away', () => {
     ])
   })
 })
+
+/** Begins an upload without an end on a terminal, by a script of a shell in which `"$@"` is the command. */
+async function uploadInTerminal(script: string) {
+  service = await startIndependentService({ faults: [{ operation: 'put', nth: 'every', action: FOREVER }] })
+  await writeFile(join(cli.folder, 'in-terminal.sh'), script)
+  const args = ['sh', 'in-terminal.sh', process.execPath, cli.entry, 'video', 'small.mp4', ...VIDEO]
+  const terminal = spawn('script', ['--quiet', '--command', args.join(' '), '/dev/null'], {
+    cwd: cli.folder,
+    env: { PATH: process.env['PATH'], SHELL: '/bin/sh', MOCAP_STATE_DIR: cli.stateDir, ...environment() },
+  })
+  onTestFinished(() => void terminal.kill('SIGKILL'))
+  let text = ''
+  terminal.stdout.setEncoding('utf8').on('data', (piece: string) => (text += piece))
+  return { terminal, seen: () => text }
+}

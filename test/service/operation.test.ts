@@ -3,7 +3,7 @@
 import dns from 'node:dns'
 import { once } from 'node:events'
 import { mkdtemp, rename, rm } from 'node:fs/promises'
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -207,10 +207,7 @@ describe('a stop', () => {
 
   it('finishes what is in flight, and has its connection not used again', async () => {
     const at = await startUnderTest({ stopWithinMs: 3_600_000 })
-    const address = (await register(at, await openCaptureSession(at), ['a.action']))['a.action']!
-    const upload = httpRequest(address, { method: 'PUT', headers: { 'content-length': '5', expect: '100-continue' } })
-    upload.flushHeaders()
-    await once(upload, 'continue')
+    const upload = await invitedPut(at, 5)
 
     const stopped = at.close()
     upload.end('hello')
@@ -222,10 +219,7 @@ describe('a stop', () => {
 
   it('cuts what is not finished in time', async () => {
     const at = await startUnderTest({ stopWithinMs: 1 })
-    const address = (await register(at, await openCaptureSession(at), ['a.action']))['a.action']!
-    const upload = httpRequest(address, { method: 'PUT', headers: { 'content-length': '10', expect: '100-continue' } })
-    upload.flushHeaders()
-    await once(upload, 'continue')
+    const upload = await invitedPut(at, 10)
     const failed = once(upload, 'error')
 
     await at.close()
@@ -233,3 +227,12 @@ describe('a stop', () => {
     await failed
   })
 })
+
+/** A PUT of so many bytes that the service has asked for. */
+async function invitedPut(at: ServiceUnderTest, bytes: number): Promise<ClientRequest> {
+  const address = (await register(at, await openCaptureSession(at), ['a.action']))['a.action']!
+  const upload = httpRequest(address, { method: 'PUT', headers: { 'content-length': bytes, expect: '100-continue' } })
+  upload.flushHeaders()
+  await once(upload, 'continue')
+  return upload
+}
