@@ -41,7 +41,7 @@ export function createBodyMemory(most: number): BodyMemory {
     const sumOf = ({ owner }: Holder) => sums.get(owner) ?? 0
     return [...holders]
       .filter((holder) => holder.refuse !== undefined && counted(holder) > 0)
-      .reduce<Holder | undefined>((most, one) => (most && sumOf(most) > sumOf(one) ? most : one), undefined)
+      .reduce<Holder | undefined>((first, one) => (first && sumOf(first) > sumOf(one) ? first : one), undefined)
   }
   return {
     hold(owner, refuse) {
