@@ -86,7 +86,6 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, reaso
     const isExpired = error.code === 'ERR_UPLOAD_ADDRESS_EXPIRED'
     const isGone = protocol.confirm && (error as Partial<HttpStatusError>).serviceCode === 'NoSuchUpload'
     if (protocol.register && !isGone) return countOf(file) <= MAX_REFUSALS && options.register(file, signal)
-    if (protocol.traits.addressing !== 'session' && !isGone) return false
     // A new session voids receipts, so a refusal that contradicts the address's own deadline is not believed at once. The same
     // address is tried again the first few times, and for as long as other parts of the file get through.
     const count = isDead ? Infinity : countOf(file)
