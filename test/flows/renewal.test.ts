@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 
 import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
-import { TransportError, UploadError } from '../../src/core/errors.ts'
+import { HttpStatusError, TransportError, UploadError } from '../../src/core/errors.ts'
 import { JOURNAL_VERSION } from '../../src/core/journal/journal.ts'
 import { fileAt } from '../../src/core/journal/ledger.ts'
 import type { AddressedFile, PlannedFile, Protocol } from '../../src/core/ports.ts'
@@ -23,12 +23,24 @@ const PLAN: PlannedFile = {
 }
 const EXPIRED = new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', 'It has expired.')
 const REFUSED = new UploadError('ERR_UPLOAD_ADDRESS_REFUSED', 'It is refused.')
+const GONE = new HttpStatusError('ERR_UPLOAD_ADDRESS_REFUSED', 'It is gone.', {
+  status: 404,
+  serviceCode: 'NoSuchUpload',
+})
 const RECEIPT = { acceptedEnd: 3, etag: '"e"', isVerified: true }
 
 /** A session of one file; what its storage's refusals lead to. */
 async function refused(
   cancel: (sessionId: string | number) => Promise<void> = () => Promise.resolve(),
-  { lifeMs, renewAddresses }: { readonly lifeMs?: number; readonly renewAddresses?: RenewAddresses } = {},
+  {
+    lifeMs,
+    renewAddresses,
+    register,
+  }: {
+    readonly lifeMs?: number
+    readonly renewAddresses?: RenewAddresses
+    readonly register?: Protocol['register']
+  } = {},
 ) {
   const clock = createSimulatedClock()
   const record = createSessionRecord(memoryJournal(), clock, 'k')
@@ -39,6 +51,7 @@ async function refused(
   const protocol = {
     ...{ traits: { addressing: 'session' }, request: () => ({ method: 'PUT', headers: {} }), cancel },
     create: () => Promise.resolve({ sessionId: `s${++sessions}`, files: addressed() }),
+    register,
   } as unknown as Protocol
   const begun = { version: JOURNAL_VERSION, key: 'k', flow: 'video', params: {}, files: [PLAN], locations: [] } as const
   await record.write({ type: 'session.begun', ...begun })
@@ -51,6 +64,8 @@ async function refused(
     },
   })
 
+  const renew = (error: UploadError, isDead = false): Promise<boolean> =>
+    job.renew(fileAt(record.ledger(), 0), { isDead, error, lifeMs, signal: new AbortController().signal })
   /** Refuses the file's addresses so often; whether they were taken for renewed each time. */
   async function refuse(times: number, isExpired = false): Promise<boolean[]> {
     const answers: boolean[] = []
@@ -70,8 +85,36 @@ async function refused(
   const findDead = (signal = new AbortController().signal): Promise<boolean> =>
     job.renew(fileAt(record.ledger(), 0), { isDead: true, error: EXPIRED, lifeMs, signal })
   const left = () => record.folded()?.leftSessionIds
-  return { clock, record, refuse, findDead, left, sessions: () => sessions }
+  return { clock, record, renew, refuse, findDead, left, sessions: () => sessions }
 }
+
+it('tries a refused address again after one second, then two, then three', async () => {
+  const { clock, record, renew } = await refused()
+  const pauses: number[] = []
+  for (let time = 0; time < 3; time += 1) {
+    const beganAtMs = clock.monotonicNow()
+    const answer = renew(REFUSED).then(() => pauses.push(clock.monotonicNow() - beganAtMs))
+    await clock.advance(10_000)
+    await answer
+  }
+
+  expect(pauses).toEqual([1_000, 2_000, 3_000])
+  expect(fileAt(record.ledger(), 0).generation).toBe(0)
+})
+
+it('registers the name of a capture again, in its own session, whatever its storage says of uploads', async () => {
+  const registered: (string | number)[] = []
+  const { renew, sessions } = await refused(undefined, {
+    register: (sessionId) => {
+      registered.push(sessionId)
+      return Promise.resolve([{ fileIndex: 0, addresses: ['https://s.test/new/1', 'https://s.test/new/2'] }])
+    },
+  })
+
+  expect(await renew(GONE)).toBe(true)
+  expect(registered).toEqual(['s1'])
+  expect(sessions()).toBe(1)
+})
 
 it('believes a storage that gives no reason and takes no part under new addresses either', async () => {
   const { refuse, sessions } = await refused()
