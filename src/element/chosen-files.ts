@@ -115,10 +115,10 @@ async function fromHandle(handle: FileSystemFileHandle, folder: string): Promise
 
 async function walkHandle(handle: FileSystemHandle, folder: string): Promise<ChosenFile[]> {
   if (handle.kind === 'file') return [await fromHandle(handle as FileSystemFileHandle, folder)]
-  const found: ChosenFile[] = []
-  for await (const child of (handle as Walkable).values())
-    found.push(...(await walkHandle(child, `${folder}${handle.name}/`)))
-  return found
+  const inside: FileSystemHandle[] = []
+  for await (const child of (handle as Walkable).values()) inside.push(child)
+  // All at once: one after the other, a thousand files took half a second.
+  return (await Promise.all(inside.map((child) => walkHandle(child, `${folder}${handle.name}/`)))).flat()
 }
 
 async function walkEntry(entry: FileSystemEntry): Promise<ChosenFile[]> {
@@ -132,7 +132,7 @@ async function walkEntry(entry: FileSystemEntry): Promise<ChosenFile[]> {
   for (;;) {
     const portion = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject))
     if (portion.length === 0) return found
-    for (const child of portion) found.push(...(await walkEntry(child)))
+    found.push(...(await Promise.all(portion.map(walkEntry))).flat())
   }
 }
 

@@ -47,9 +47,14 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     },
     settled,
   })
-  const zone = createDropZone(target, async (files, instead) => {
-    view.add(files, await findChosenAgain(list.items, files, instead))
-  })
+  const zone = createDropZone(
+    target,
+    async (files, instead) => view.add(files, await findChosenAgain(list.items, files, instead)),
+    () => {
+      announcer.say(setting().words.reading)
+      drawing.ask()
+    },
+  )
   const toZone = (): void => zone.focus()
   const offers = createOfferControl({
     target,
