@@ -1,6 +1,5 @@
 // Where files come in: by a drop on the whole element, by the file picker, and by the folder picker if the browser has one.
 
-import { learnFacts } from '../browser.ts'
 import { kindsIn } from './attributes.ts'
 import { build, buildButton, buildIcon, setAttribute, setPart, setText, showText } from './build-element.ts'
 import { filesOfDrop, filesOfInput, hasFiles, pickWithHandles, type ChosenFile } from './chosen-files.ts'
@@ -51,12 +50,7 @@ export function createDropZone(
   for (const input of [files, folder]) {
     input.hidden = true
     input.addEventListener('change', () => {
-      const chosen = filesOfInput(input)
-      const learnt = learnFacts(chosen.map(({ file }) => file))
-      void take(
-        learnt.then(() => chosen),
-        asked,
-      )
+      void take(filesOfInput(input), asked)
       // Otherwise choosing the same file again would fire no event.
       input.value = ''
     })
