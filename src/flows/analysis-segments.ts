@@ -36,8 +36,5 @@ export function checkSegments(segments: AnalysisSegments): void {
   }
   checkRequired(segments.primary, 'primary')
   // Only criteria can be compared here. The service compares the segments that exist already.
-  const [first, ...others] = Object.entries(criteria) as [keyof AnalysisSegments, Criteria][]
-  if (first === undefined) return
-  if (criteria.primary !== undefined) checkSegmentsAgree({ ...criteria, primary: criteria.primary })
-  else for (const [role, other] of others) checkSegmentsAgree({ primary: first[1], [role]: other })
+  checkSegmentsAgree(criteria)
 }
