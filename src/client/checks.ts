@@ -100,20 +100,18 @@ export interface SegmentCriteria {
 }
 
 /**
- * Refuses segments of one analysis that differ in movement type or hand. The error names the segment, the field and
- * both values.
+ * Refuses segments of one analysis that differ in movement type or hand from the first of them. The error names both segments,
+ * the field and both values.
  */
-export function checkSegmentsAgree(segments: {
-  readonly primary: SegmentCriteria
-  readonly comparison?: SegmentCriteria | undefined
-  readonly population?: SegmentCriteria | undefined
-}): void {
-  const differences = (['comparison', 'population'] as const).flatMap((role) =>
+export function checkSegmentsAgree(
+  segments: Readonly<Partial<Record<'primary' | 'comparison' | 'population', SegmentCriteria | undefined>>>,
+): void {
+  const [first, ...others] = Object.entries(segments).flatMap(([role, segment]) => (segment ? [{ role, segment }] : []))
+  if (!first) return
+  const differences = others.flatMap(({ role, segment }) =>
     (['movementTypeId', 'domHand'] as const)
-      .filter((field) => segments[role] !== undefined && segments[role][field] !== segments.primary[field])
-      .map(
-        (field) => `${role} has ${field} ${show(segments[role]?.[field])}, primary ${show(segments.primary[field])}`,
-      ),
+      .filter((field) => segment[field] !== first.segment[field])
+      .map((field) => `${role} has ${field} ${show(segment[field])}, ${first.role} ${show(first.segment[field])}`),
   )
   if (differences.length === 0) return
   invalid(`The segments of one analysis must share movementTypeId and domHand, but ${differences.join('; ')}.`, {

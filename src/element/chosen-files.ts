@@ -1,6 +1,7 @@
 // What a person chose or dropped, as one list of files in natural order. Folders are walked. Handles are kept where the
 // browser gives them, so that after a reload one click is enough.
 
+import { learnFacts } from '../browser.ts'
 import { kindsIn } from './attributes.ts'
 
 /** A file, its path, and its handle if the browser gave one. */
@@ -32,9 +33,11 @@ export function chosenFile(file: File): ChosenFile {
   return { file, path: file.webkitRelativePath || file.name }
 }
 
-/** The files of an `<input type="file">`, also if it chose a folder. */
-export function filesOfInput(input: HTMLInputElement): ChosenFile[] {
-  return inOrder([...(input.files ?? [])].map(chosenFile))
+/** The files that an `<input type="file">` has now, also if it chose a folder. */
+export async function filesOfInput(input: HTMLInputElement): Promise<ChosenFile[]> {
+  const files = [...(input.files ?? [])]
+  await learnFacts(files)
+  return inOrder(files.map(chosenFile))
 }
 
 /**
@@ -47,7 +50,7 @@ export async function pickWithHandles(accept: string): Promise<ChosenFile[] | un
   const types = accept.startsWith('.') ? [{ accept: { '*/*': kindsIn(accept) } }] : []
   try {
     const handles = await (window as PickingWindow).showOpenFilePicker?.({ multiple: true, types })
-    return handles && inOrder(await Promise.all(handles.map((handle) => fromHandle(handle, ''))))
+    return handles && inOrder((await Promise.all(handles.map((handle) => walkHandle(handle)))).flat())
   } catch (error) {
     return (error as Error).name === 'AbortError' ? [] : undefined
   }
@@ -93,7 +96,7 @@ function walkItem(item: HandleGiving, late: Promise<null>, heard: () => void): P
   void answer?.then(heard)
   const asked = Promise.race([answer ?? null, late])
   return asked.then(async (handle) => {
-    const byHandle = handle && (await walkHandle(handle, '').catch(() => undefined))
+    const byHandle = handle && (await walkHandle(handle).catch(() => undefined))
     if (byHandle) return byHandle
     if (entry?.isDirectory) return walkEntry(entry).catch(() => [])
     if (!file) return []
@@ -108,17 +111,19 @@ function walkItem(item: HandleGiving, late: Promise<null>, heard: () => void): P
   })
 }
 
-async function fromHandle(handle: FileSystemFileHandle, folder: string): Promise<ChosenFile> {
-  const file = await handle.getFile()
-  return { file, handle, path: `${folder}${file.name}` }
+async function walkHandle(handle: FileSystemHandle, folder = ''): Promise<ChosenFile[]> {
+  if (isOfFile(handle)) {
+    const file = await handle.getFile()
+    return [{ file, handle, path: folder + file.name }]
+  }
+  const inside: FileSystemHandle[] = []
+  for await (const child of (handle as Walkable).values()) inside.push(child)
+  // All at once: one after the other, a thousand files took half a second.
+  return (await Promise.all(inside.map((child) => walkHandle(child, `${folder}${handle.name}/`)))).flat()
 }
 
-async function walkHandle(handle: FileSystemHandle, folder: string): Promise<ChosenFile[]> {
-  if (handle.kind === 'file') return [await fromHandle(handle as FileSystemFileHandle, folder)]
-  const found: ChosenFile[] = []
-  for await (const child of (handle as Walkable).values())
-    found.push(...(await walkHandle(child, `${folder}${handle.name}/`)))
-  return found
+function isOfFile(handle: FileSystemHandle): handle is FileSystemFileHandle {
+  return handle.kind === 'file'
 }
 
 async function walkEntry(entry: FileSystemEntry): Promise<ChosenFile[]> {
@@ -132,7 +137,7 @@ async function walkEntry(entry: FileSystemEntry): Promise<ChosenFile[]> {
   for (;;) {
     const portion = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject))
     if (portion.length === 0) return found
-    for (const child of portion) found.push(...(await walkEntry(child)))
+    found.push(...(await Promise.all(portion.map(walkEntry))).flat())
   }
 }
 

@@ -1,6 +1,5 @@
 // Where files come in: by a drop on the whole element, by the file picker, and by the folder picker if the browser has one.
 
-import { learnFacts } from '../browser.ts'
 import { kindsIn } from './attributes.ts'
 import { build, buildButton, buildIcon, setAttribute, setPart, setText, showText } from './build-element.ts'
 import { filesOfDrop, filesOfInput, hasFiles, pickWithHandles, type ChosenFile } from './chosen-files.ts'
@@ -14,6 +13,9 @@ import type { Words } from './words.ts'
  */
 const GONE_MS = 600
 
+/** If the files are not known after this time, ms, the zone says that it is at it. Thousands in a folder take seconds. */
+const READING_FROM_MS = 400
+
 export interface DropZone {
   readonly element: HTMLElement
   /** Opens the picker. Must be called in a click. `instead`: the row whose file is to be chosen again. */
@@ -23,20 +25,32 @@ export interface DropZone {
   draw(words: Words, accept: string, look: { hasList: boolean; isCompact: boolean }): void
 }
 
-/** `target` is what files can be dropped on. */
+/** `target` is what files can be dropped on. `onReading` is called when files are long in coming. */
 export function createDropZone(
   target: HTMLElement,
   onFiles: (files: ChosenFile[], instead?: Item) => Promise<void>,
+  onReading: () => void,
 ): DropZone {
   let asked: Item | undefined
+  /** The files of a drop or a picker that are long in coming. */
+  const late = new Set<Promise<ChosenFile[]>>()
+  const take = async (coming: Promise<ChosenFile[]>, instead?: Item): Promise<void> => {
+    const timer = setTimeout(() => {
+      late.add(coming)
+      onReading()
+    }, READING_FROM_MS)
+    const files = await coming
+    clearTimeout(timer)
+    late.delete(coming)
+    await onFiles(files, instead)
+  }
   // The inputs are hidden and cannot be focused; the buttons open them.
   const files = build('input', '', { type: 'file', multiple: '' })
   const folder = build('input', '', { type: 'file', webkitdirectory: '' })
   for (const input of [files, folder]) {
     input.hidden = true
     input.addEventListener('change', () => {
-      const chosen = filesOfInput(input)
-      void learnFacts(chosen.map(({ file }) => file)).then(() => onFiles(chosen, asked))
+      void take(filesOfInput(input), asked)
       // Otherwise choosing the same file again would fire no event.
       input.value = ''
     })
@@ -65,7 +79,11 @@ export function createDropZone(
     files,
     folder,
   )
-  listenForDrops(target, (isOver) => element.toggleAttribute('data-over', isOver), onFiles)
+  listenForDrops(
+    target,
+    (isOver) => element.toggleAttribute('data-over', isOver),
+    (transfer) => void take(filesOfDrop(transfer)),
+  )
   return {
     element,
     choose,
@@ -73,7 +91,7 @@ export function createDropZone(
     draw(words, accept, { hasList, isCompact }) {
       // A DOM that draws no page, such as one in tests, has no matchMedia.
       const isTouch = (globalThis as Partial<typeof globalThis>).matchMedia?.('(hover: none)').matches
-      setText(title, hasList ? words.addMore : isTouch ? words.addHere : words.dropHere)
+      setText(title, late.size > 0 ? words.reading : hasList ? words.addMore : isTouch ? words.addHere : words.dropHere)
       setAttribute(files, 'accept', accept === '' ? undefined : accept)
       setText(fileButton, words.chooseFiles)
       setText(folderButton, words.chooseFolder)
@@ -89,7 +107,7 @@ export function createDropZone(
 function listenForDrops(
   target: HTMLElement,
   onOver: (isOver: boolean) => void,
-  onFiles: (files: ChosenFile[]) => Promise<void>,
+  onDrop: (transfer: DataTransfer) => void,
 ): void {
   let gone: ReturnType<typeof setTimeout> | undefined
   const listen = (type: 'dragenter' | 'dragover' | 'drop', act: (transfer: DataTransfer) => void): void =>
@@ -109,6 +127,6 @@ function listenForDrops(
   listen('drop', (transfer) => {
     clearTimeout(gone)
     onOver(false)
-    void filesOfDrop(transfer).then(onFiles)
+    onDrop(transfer)
   })
 }

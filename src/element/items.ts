@@ -1,6 +1,6 @@
 // One file of an element, the upload that carries it, and where its bytes come from.
 
-import { blobSource, withHandle, type BrowserResumeOptions } from '../browser.ts'
+import { blobSource, withHandle, type BrowserResumeOptions, type BrowserUplink } from '../browser.ts'
 import type { ErrorSummary } from '../core/errors.ts'
 import type { Source } from '../core/ports.ts'
 import type { Outage, Upload } from '../flows/upload.ts'
@@ -40,6 +40,8 @@ export interface Item {
 
 /** One upload and its files, in the order of their file indexes. */
 export interface Job {
+  /** The Uplink that began or resumed it. The page may use another one by now. */
+  uplink: BrowserUplink
   upload: Upload
   readonly items: readonly Item[]
   /** Its session was given up after the upload had ended. */
@@ -110,6 +112,15 @@ export function sourceOf({ name, chosen }: Pick<Item, 'name' | 'chosen'>): Sourc
   const { file, path: location, handle } = chosen
   const source = Object.assign(blobSource(file), { location })
   return handle ? withHandle(source, handle) : source
+}
+
+/**
+ * The Uplink that has an upload in its journal: the one in use, which may have newer credentials, or else its own. Undefined if neither
+ * has. Rejects if a journal cannot be read.
+ */
+export async function keeperOf({ uplink, upload }: Job, inUse: BrowserUplink): Promise<BrowserUplink | undefined> {
+  for (const each of [inUse, uplink]) if ((await each.sessions()).some(({ key }) => key === upload.key)) return each
+  return undefined
 }
 
 /**

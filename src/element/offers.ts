@@ -20,6 +20,7 @@ export interface Offer {
 }
 
 export interface ResumedUpload {
+  readonly uplink: BrowserUplink
   readonly upload: Upload
   readonly offer: Offer
 }
@@ -94,7 +95,7 @@ export async function resumeOffer(
   const files = [...offer.found.values()].map(({ file }) => file)
   try {
     const upload = await resume(uplink, key, { files })
-    return { upload, offer }
+    return { uplink, upload, offer }
   } catch (error) {
     if (!isUploadError(error) || error.code !== 'ERR_UPLOAD_SOURCE_READ') throw error
     const missing = await uplink.missingFiles(key, files)

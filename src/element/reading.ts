@@ -7,7 +7,9 @@ import type { Item, Job } from './items.ts'
  * Creates the function that reads an upload, and calls `touch` only for items that differ. `nowMs`: the time of this reading;
  * NaN if no rate is to be measured from it.
  */
-export function createReading(touch: (item: Item, change: Partial<Item>) => void): (job: Job, nowMs: number) => void {
+export function createReading(
+  touch: (item: Item, change: Partial<Item>) => void,
+): (job: Pick<Job, 'upload' | 'items'>, nowMs: number) => void {
   const meters = new WeakMap<Item, RateMeter>()
   return (job, nowMs) => {
     const isRunning = job.upload.state === 'uploading' && !Number.isNaN(nowMs)

@@ -14,6 +14,8 @@ export interface UploaderTexts {
   readonly addHere: string
   /** Shown instead of `dropHere` once the list has files. */
   readonly addMore: string
+  /** Shown and said while it takes time to find out which files were dropped or chosen. */
+  readonly reading: string
   readonly chooseFiles: string
   readonly chooseFolder: string
   /** Says which files are accepted. `kinds` is a list in words, such as “MP4 or MOV”. */
@@ -112,6 +114,7 @@ export const englishTexts: UploaderTexts = {
   dropHere: 'Drop your files here',
   addHere: 'Add your files',
   addMore: 'Add more files',
+  reading: 'Reading your files…',
   chooseFiles: 'Choose files',
   chooseFolder: 'Choose a folder',
   accepts: (kinds) => `${kinds} files`,

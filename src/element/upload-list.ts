@@ -3,12 +3,11 @@
 
 import type { BrowserUplink, UploadFailedError } from '../browser.ts'
 import { summarize, type ErrorSummary } from '../core/errors.ts'
-import type { Source } from '../core/ports.ts'
-import type { Outage, Upload, UploadFileStatus, UploadReport } from '../flows/upload.ts'
+import type { Outage, UploadFileStatus, UploadReport } from '../flows/upload.ts'
 import type { ChosenAgain } from './chosen-again.ts'
 import type { ChosenFile } from './chosen-files.ts'
-import { changeItem as touch, isReady, needsChoosing } from './items.ts'
-import { newItem, sourceOf, sourcesAgain, type Item, type Job } from './items.ts'
+import { changeItem as touch, isReady, keeperOf, needsChoosing } from './items.ts'
+import { newItem, sourceOf, sourcesAgain, type Item, type ItemState, type Job } from './items.ts'
 import type { GivenUp } from './question.ts'
 import { phaseOf, totalsOf, type Phase, type Totals } from './list-state.ts'
 import type { ResumedUpload } from './offers.ts'
@@ -43,14 +42,14 @@ export interface UploadList {
   /** The totals of the uploads that a cancel would end. */
   atStake(): Totals
   /** Starts an upload of those of `wanted` that are ready. Throws the flow's error about its input. */
-  start(wanted: readonly Item[], begin: (sources: readonly Source[]) => Upload): void
+  start(uplink: BrowserUplink, wanted: readonly Item[], setting: Pick<Setting, 'begin'>): void
   /** Adds a resumed upload of an earlier life of the page. */
   adopt(resumed: ResumedUpload): void
   pause(): void
   resume(): void
   giveUp(how: GivenUp): Promise<void>
-  /** Resumes every upload with retryable files. If the journal does not know an upload, its files are begun `anew`. */
-  retry(uplink: BrowserUplink, resume: Setting['resume'], anew: (items: readonly Item[]) => void): Promise<void>
+  /** Resumes every upload with retryable files. Of an upload that no journal has, such files are begun anew. */
+  retry(uplink: BrowserUplink, setting: Pick<Setting, 'begin' | 'resume'>): Promise<void>
   /** Uploads that ended without all of their files and have not been given up since. */
   unfinished(): readonly Job[]
   /** Removes from the list what is over. */
@@ -118,11 +117,11 @@ export function createUploadList(listener: ListListener): UploadList {
     wish = asked
     for (const job of active()) job.upload[asked]()
   }
-  /** Jobs whose sessions are being reopened, so that another click does not open one twice. */
+
+  /** Jobs that are being taken up again, so that another click does not open a session twice. */
   const opening = new Set<Job>()
 
-  const carry = (upload: Upload, carried: readonly Item[]): void => {
-    const job: Job = { upload, items: carried }
+  const carry = (job: Job): void => {
     jobs = [...jobs, job]
     follow(job)
   }
@@ -159,20 +158,20 @@ export function createUploadList(listener: ListListener): UploadList {
       rows.remove(item)
       listener.change()
     },
-    start(wanted, begin) {
+    start(uplink, wanted, setting) {
       const taken = wanted.filter(isReady)
       if (taken.length === 0) return
-      const upload = begin(taken.map(sourceOf))
+      const upload = setting.begin(uplink, taken.map(sourceOf))
       for (const item of taken) touch(item, { state: 'waiting', error: undefined })
-      carry(upload, taken)
+      carry({ uplink, upload, items: taken })
     },
-    adopt({ upload, offer: { files, found } }) {
+    adopt({ uplink, upload, offer: { files, found } }) {
       const adopted = upload.files().map(({ fileIndex, name, bytes, state }) => {
         const begun = state === 'confirmed' ? state : 'waiting'
         return newItem(name, bytes, found.get(fileIndex), begun, files[fileIndex])
       })
       rows.put(adopted)
-      carry(upload, adopted)
+      carry({ uplink, upload, items: adopted })
     },
     pause: () => ask('pause'),
     resume: () => ask('resume'),
@@ -181,19 +180,23 @@ export function createUploadList(listener: ListListener): UploadList {
       wish = 'pause'
       await Promise.all(active().map((job) => job.upload[how]()))
     },
-    async retry(uplink, resume, anew) {
+    async retry(uplink, setting) {
       wish = 'resume'
       const wanted = new Set(list.retryable())
-      const known = new Set((await uplink.sessions()).map(({ key }) => key))
+      const mark = (job: Job, state: ItemState): void => {
+        for (const item of job.items) if (wanted.has(item)) touch(item, { state, error: undefined })
+      }
       const begin = async (job: Job): Promise<void> => {
-        if (!known.has(job.upload.key)) {
-          jobs = jobs.filter((other) => other !== job)
-          for (const item of job.items) if (wanted.has(item)) touch(item, { state: 'ready', error: undefined })
-          return
-        }
         opening.add(job)
         try {
-          job.upload = await resume(uplink, job.upload.key, sourcesAgain(job))
+          const keeper = await keeperOf(job, uplink)
+          if (!keeper) {
+            jobs = jobs.filter((other) => other !== job)
+            mark(job, 'ready')
+            return
+          }
+          job.upload = await setting.resume(keeper, job.upload.key, sourcesAgain(job))
+          job.uplink = keeper
         } finally {
           opening.delete(job)
         }
@@ -201,7 +204,7 @@ export function createUploadList(listener: ListListener): UploadList {
         if (!jobs.includes(job)) return void job.upload.discard()
         job.upload[wish]()
         over.delete(job)
-        for (const item of job.items) if (wanted.has(item)) touch(item, { state: 'waiting', error: undefined })
+        mark(job, 'waiting')
         follow(job)
       }
       const again = jobs.filter(
@@ -211,7 +214,11 @@ export function createUploadList(listener: ListListener): UploadList {
       try {
         await Promise.all(again.map(begin))
       } finally {
-        anew(rows.items().filter((item) => wanted.has(item) && isReady(item)))
+        list.start(
+          uplink,
+          rows.items().filter((item) => wanted.has(item)),
+          setting,
+        )
       }
     },
     unfinished: () =>

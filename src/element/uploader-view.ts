@@ -12,7 +12,7 @@ import { createDrawing } from './drawing.ts'
 import { createDropZone } from './drop-zone.ts'
 import { createFileList } from './file-list.ts'
 import type { RowAction } from './file-row.ts'
-import { isDelivered, isReady, isReplaceable, needsChoosing, type Item, type Job } from './items.ts'
+import { isDelivered, isReady, isReplaceable, keeperOf, needsChoosing, type Item, type Job } from './items.ts'
 import { totalsOf } from './list-state.ts'
 import { createNarration } from './narration.ts'
 import { createNotices } from './notices.ts'
@@ -47,9 +47,14 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     },
     settled,
   })
-  const zone = createDropZone(target, async (files, instead) => {
-    view.add(files, await findChosenAgain(list.items, files, instead))
-  })
+  const zone = createDropZone(
+    target,
+    async (files, instead) => view.add(files, await findChosenAgain(list.items, files, instead)),
+    () => {
+      announcer.say(setting().words.reading)
+      drawing.ask()
+    },
+  )
   const toZone = (): void => zone.focus()
   const offers = createOfferControl({
     target,
@@ -94,11 +99,11 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     async start() {
       if (!list.items.some(isReady)) return
       notices.clear()
-      await attempt((uplink) => begin(uplink, list.items))
+      await attempt((uplink) => list.start(uplink, list.items, setting()))
     },
     async retry() {
       notices.clear()
-      await attempt((uplink) => list.retry(uplink, setting().resume, (anew) => begin(uplink, anew)))
+      await attempt((uplink) => list.retry(uplink, setting()))
     },
     async cancel() {
       const { words, flow } = setting()
@@ -161,10 +166,6 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     if (first?.error) notices.showProblem(first.error, words, namesOf(names, words))
   }
 
-  function begin(uplink: BrowserUplink, items: readonly Item[]): void {
-    list.start(items, (sources) => setting().begin(uplink, sources))
-  }
-
   /** Discards uploads that have nothing left to do, because another upload has delivered their files. */
   function discardDelivered(): void {
     for (const each of list.unfinished()) if (each.items.every(isDelivered)) void discard(each)
@@ -173,7 +174,8 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   async function discard(job: Job): Promise<void> {
     job.isDiscarded = true
     try {
-      await setting().uplink()?.discardSession(job.upload.key)
+      const keeper = await keeperOf(job, setting().uplink() ?? job.uplink)
+      await keeper?.discardSession(job.upload.key)
     } catch {
       // It is offered again after a reload, and can be given up there.
     }

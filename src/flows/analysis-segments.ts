@@ -1,5 +1,6 @@
 // The segments of a requested analysis as the host gives them. They are checked before any call is made.
 
+import { checkFields, listOf, optional } from '../client/check-fields.ts'
 import {
   checkDomHand,
   checkInteger,
@@ -28,16 +29,12 @@ export function checkSegments(segments: AnalysisSegments): void {
     checkIs(segment, role, isWireObject, ': give { movementTypeId, domHand } or { segmentId }.')
     if ('segmentId' in segment) checkSegmentId(segment.segmentId, `${role}.segmentId`)
     else {
-      checkInteger(segment.movementTypeId, `${role}.movementTypeId`)
-      checkDomHand(segment.domHand, `${role}.domHand`)
-      segment.movementIds?.forEach((id, index) => checkText(id, `${role}.movementIds[${index}]`))
+      const movementIds = optional(listOf(checkText, { least: 0 }))
+      checkFields(segment, { movementTypeId: checkInteger, domHand: checkDomHand, movementIds }, role)
       criteria[role] = segment
     }
   }
   checkRequired(segments.primary, 'primary')
   // Only criteria can be compared here. The service compares the segments that exist already.
-  const [first, ...others] = Object.entries(criteria) as [keyof AnalysisSegments, Criteria][]
-  if (first === undefined) return
-  if (criteria.primary !== undefined) checkSegmentsAgree({ ...criteria, primary: criteria.primary })
-  else for (const [role, other] of others) checkSegmentsAgree({ primary: first[1], [role]: other })
+  checkSegmentsAgree(criteria)
 }

@@ -1,6 +1,7 @@
 // Motion capture: checks the input, settles the kind and the names, makes the protocol and starts the upload.
 
 import { resolveCaptureKind, type CaptureKind } from '../client/capture-kind.ts'
+import { checkFields, optional, type Check } from '../client/check-fields.ts'
 import { checkBoolean, checkDate, checkFrameRate, checkId, checkInteger, checkText } from '../client/checks.ts'
 import { invalid } from '../core/errors.ts'
 import { given } from '../core/given.ts'
@@ -92,30 +93,24 @@ export interface CaptureParams {
 
 /** Takes only these fields. They come from a person or a journal, neither of which may set what only the host decides. */
 export function checkCaptureParams(params: { readonly [K in keyof CaptureParams]?: unknown }): CaptureParams {
-  const session =
-    params.sessionId === undefined
-      ? {
-          orgId: checkText(params.orgId, 'orgId'),
-          sessionTypeId: checkInteger(params.sessionTypeId, 'sessionTypeId'),
-          sessionDate: checkDate(params.sessionDate, 'sessionDate'),
-        }
-      : { sessionId: checkId(params.sessionId, 'sessionId') }
-  const { mocapTypeId, batchSize, frameRate, reprocess = false } = params
-  return {
-    mocapTypeId: checkInteger(mocapTypeId, 'mocapTypeId'),
-    ...session,
-    reprocess: checkBoolean(reprocess, 'reprocess'),
-    ...given({
-      frameRate: frameRate === undefined ? undefined : checkFrameRate(frameRate, 'frameRate'),
-      batchSize: batchSize === undefined ? undefined : checkBatchSize(batchSize),
-    }),
-  }
+  const isNew = params.sessionId === undefined
+  const ifNew = (check: Check): Check => (isNew ? check : () => undefined)
+  return checkFields(params, {
+    mocapTypeId: checkInteger,
+    sessionId: optional(checkId),
+    orgId: ifNew(checkText),
+    sessionTypeId: ifNew(checkInteger),
+    sessionDate: ifNew(checkDate),
+    reprocess: optional(checkBoolean, false),
+    frameRate: optional(checkFrameRate),
+    batchSize: optional(checkBatchSize),
+  }) as unknown as CaptureParams
 }
 
 /** With batches of 0 names, registration would never end. */
-function checkBatchSize(value: unknown): number {
-  const batchSize = checkInteger(value, 'batchSize', 1)
-  return batchSize <= MAX_BATCH_SIZE ? batchSize : invalid(`batchSize must be at most ${MAX_BATCH_SIZE}.`)
+function checkBatchSize(value: unknown, label: string): number {
+  const batchSize = checkInteger(value, label, 1)
+  return batchSize <= MAX_BATCH_SIZE ? batchSize : invalid(`${label} must be at most ${MAX_BATCH_SIZE}.`)
 }
 
 export function captureProtocol({ client }: FlowContext, params: CaptureParams): Protocol {

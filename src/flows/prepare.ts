@@ -4,7 +4,7 @@ import { asOurs } from '../core/errors.ts'
 import { planFile, type PartSize } from '../core/plan.ts'
 import type { PlannedFile, UnitLimits } from '../core/ports.ts'
 import { unlessAborted } from '../core/unless-aborted.ts'
-import { listOf } from '../client/check-fields.ts'
+import { listOf, optional } from '../client/check-fields.ts'
 import { checkFileName, checkFrameRate, checkRequired } from '../client/checks.ts'
 import { inBatches } from './in-batches.ts'
 import type { UploadFile } from './upload.ts'
@@ -66,6 +66,6 @@ export function checkFiles(files: readonly UploadFile[]): void {
   listOf((file, label) => {
     const { source, frameRate } = checkRequired(file, label) as UploadFile
     checkFileName(checkRequired(source, `${label}.source`).name, `${label}.name`)
-    if (frameRate !== undefined) checkFrameRate(frameRate, `${label}.frameRate`)
+    optional(checkFrameRate)(frameRate, `${label}.frameRate`)
   })(files, 'files')
 }

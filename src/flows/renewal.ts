@@ -104,8 +104,12 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, reaso
     // Many files find their addresses dead at the same time, and one new session serves them all. A session that was already being
     // made may have been requested without this file, so there can be another round. A file that fails meanwhile needs none.
     while (file.generation === generation && file.state === 'ready') {
+      const isOwn = !replacing
       replacing ??= replaceSession(options, file, signal).finally(() => (replacing = undefined))
-      await replacing
+      await replacing.catch((failure: unknown) => {
+        // What the store refuses to one file that has an upload of its own, it may grant to the next.
+        if (isOwn || signal.aborted || !protocol.register || (failure as UploadError).isRetryable) throw failure
+      })
     }
     return file.generation > generation
   }

@@ -2,7 +2,6 @@
 
 import { checkAddress } from '../core/address/address-policy.ts'
 import { invalid, isUploadError, known, UploadError, type HttpStatusError } from '../core/errors.ts'
-import { given } from '../core/given.ts'
 import { sessionsOf, type FoldedJournal } from '../core/journal/fold-journal.ts'
 import type { JournalRecord } from '../core/journal/journal.ts'
 import type { Protocol, SoughtFile, Source } from '../core/ports.ts'
@@ -142,9 +141,8 @@ function protocolOf(context: FlowContext, { flow, params }: FoldedJournal, optio
   const { protocol, isAlreadyConfirmed } = options
   if (flow === 'custom')
     return protocol ?? invalid('This session was begun with a protocol of the host: give it again.')
-  const own = given({ isAlreadyConfirmed })
   try {
-    if (flow === 'video') return videoProtocol(context, checkVideoParams(params), own)
+    if (flow === 'video') return videoProtocol(context, checkVideoParams(params), { isAlreadyConfirmed })
     return captureProtocol(context, checkCaptureParams(params))
   } catch (error) {
     if (!isUploadError(error)) throw error

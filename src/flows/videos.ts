@@ -1,5 +1,6 @@
 // Single-camera video: checks the input, makes the protocol and starts the upload.
 
+import { checkFields, optional } from '../client/check-fields.ts'
 import { checkDate, checkFrameRate, checkFunction, checkInteger, checkText } from '../client/checks.ts'
 import type { HostMemory } from '../client/host-memory.ts'
 import type { ServiceClient } from '../client/operations.ts'
@@ -8,7 +9,7 @@ import type { EtagForm } from '../core/attempt/etag.ts'
 import { given } from '../core/given.ts'
 import type { PartSize } from '../core/plan.ts'
 import type { Protocol, Source, UnitLimits } from '../core/ports.ts'
-import { videoSession } from '../protocols/video-session.ts'
+import { videoSession, type VideoSessionOptions } from '../protocols/video-session.ts'
 import { checkFiles } from './prepare.ts'
 import type { RenewAddresses } from './renewal.ts'
 import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
@@ -60,12 +61,17 @@ export function uploadVideos(context: FlowContext, input: VideosInput): Upload {
 export function defineVideos(context: FlowContext, input: VideosInput): UploadDefinition {
   const params = checkVideoParams(input)
   const { frameRate, isAlreadyConfirmed, renewAddresses, unitLimits } = input
-  if (frameRate !== undefined) checkFrameRate(frameRate, 'frameRate')
-  // They are called hours later, if at all.
-  if (isAlreadyConfirmed !== undefined) checkFunction(isAlreadyConfirmed, 'isAlreadyConfirmed')
-  if (renewAddresses !== undefined) checkFunction(renewAddresses, 'renewAddresses')
+  checkFields(
+    { frameRate, isAlreadyConfirmed, renewAddresses },
+    {
+      frameRate: optional(checkFrameRate),
+      // These are called hours later, if at all.
+      isAlreadyConfirmed: optional(checkFunction),
+      renewAddresses: optional(checkFunction),
+    },
+  )
   checkFiles(input.files)
-  const protocol = videoProtocol(context, params, given({ isAlreadyConfirmed, unitLimits }))
+  const protocol = videoProtocol(context, params, { isAlreadyConfirmed, unitLimits })
   return {
     flow: 'video',
     params: { ...params },
@@ -89,17 +95,17 @@ export interface VideoParams {
 
 /** Takes only these fields. They come from a person or a journal, neither of which may set what only the host decides. */
 export function checkVideoParams(params: { readonly [K in keyof VideoParams]?: unknown }): VideoParams {
-  return {
-    movementTypeId: checkInteger(params.movementTypeId, 'movementTypeId'),
-    playerId: checkText(params.playerId, 'playerId'),
-    sessionDate: checkDate(params.sessionDate, 'sessionDate'),
-    sessionTypeId: checkInteger(params.sessionTypeId, 'sessionTypeId'),
-    ...given({ etagForm: checkEtagForm(params.etagForm) }),
-  }
+  return checkFields(params, {
+    movementTypeId: checkInteger,
+    playerId: checkText,
+    sessionDate: checkDate,
+    sessionTypeId: checkInteger,
+    etagForm: optional(checkEtagForm),
+  }) as unknown as VideoParams
 }
 
-function checkEtagForm(form: unknown): EtagForm | undefined {
-  if (form === undefined || form === 'asReceived' || form === 'quoted' || form === 'bare') return form
+function checkEtagForm(form: unknown): unknown {
+  if (form === 'asReceived' || form === 'quoted' || form === 'bare') return form
   return invalid('etagForm must be asReceived, quoted or bare.')
 }
 
@@ -107,7 +113,7 @@ export function videoProtocol(
   { client }: FlowContext,
   params: VideoParams,
   /** What cannot be journalled. A resumed session has its plan and needs no limits. */
-  own: Pick<VideosInput, 'isAlreadyConfirmed' | 'unitLimits'> = {},
+  own: Pick<VideoSessionOptions, 'isAlreadyConfirmed' | 'unitLimits'>,
 ): Protocol {
   return videoSession({ ...params, ...own, client })
 }

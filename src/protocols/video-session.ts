@@ -25,12 +25,12 @@ export interface VideoSessionOptions {
   /**
    * The limits of a part. Default: what every S3-compatible store takes. An assumption: the interface shows no limits.
    */
-  readonly unitLimits?: UnitLimits
+  readonly unitLimits?: UnitLimits | undefined
   /**
    * Whether a refused confirmation means that the file is confirmed already. Default: status 409 that says "already".
    * An assumption.
    */
-  readonly isAlreadyConfirmed?: (error: HttpStatusError) => boolean
+  readonly isAlreadyConfirmed?: ((error: HttpStatusError) => boolean) | undefined
 }
 
 export function videoSession(options: VideoSessionOptions): Protocol {

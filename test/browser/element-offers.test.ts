@@ -148,6 +148,27 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
     await offer(page).waitFor({ state: 'detached' })
   })
 
+  test('is discarded in the journal of the person who began it, also when somebody else has signed in since', async () => {
+    const page = await pages.openPage()
+    await pages.addElement(page, VIDEO)
+    // The address of the page is that of no service, so the upload fails.
+    await page.evaluate(async () => {
+      const element = document.querySelector('mocap-uploader')!
+      element.uplink = elementRig.uplinkOf('one coach')
+      element.addFiles([new File(['x'], 'swing-01.mp4')])
+      await element.start()
+    })
+    await button(page, 'Clear the list').waitFor()
+    await page.evaluate(() => {
+      document.querySelector('mocap-uploader')!.uplink = elementRig.uplinkOf('another coach')
+    })
+    await button(page, 'Clear the list').click()
+
+    const statuses = () =>
+      page.evaluate(async () => (await elementRig.uplinkOf('one coach').sessions()).map(({ status }) => status))
+    await expect.poll(statuses).toEqual(['cancelled'])
+  })
+
   test('is taken up by an Uplink that a host wrote itself, with what no journal can hold', async () => {
     const page = await pages.openPage()
     const given = await page.evaluateHandle(() => {

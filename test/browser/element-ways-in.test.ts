@@ -70,6 +70,30 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await expect.poll(() => page.locator('mocap-uploader [data-over]').count()).toBe(0)
   })
 
+  test('says to eyes and ears that it is at it while a folder takes long to be read', async () => {
+    const page = await openPage()
+    await page.evaluate(() => {
+      const { prototype } = FileSystemFileHandle
+      const { getFile } = prototype
+      const isOver = new Promise((resolve) => document.addEventListener('go-on', resolve))
+      prototype.getFile = async function (this: FileSystemFileHandle) {
+        await isOver
+        return getFile.call(this)
+      }
+    })
+    await addElement(page, CAPTURE)
+    await dropOnto(page, [pathOf('game')])
+
+    const title = page.locator('mocap-uploader [part~=drop-title]')
+    await title.getByText('Reading your files…').waitFor()
+    await page.getByRole('status').getByText('Reading your files…').waitFor()
+    await page.evaluate(() => document.dispatchEvent(new Event('go-on')))
+    await page.getByRole('button', { name: 'Upload 3 files', exact: true }).waitFor()
+    await page.getByRole('status').getByText('3 files added.').waitFor()
+    expect(await title.textContent()).toBe('Add more files')
+    expect(await page.getByRole('status').textContent()).toBe('3 files added.')
+  })
+
   test('says that a folder has no files', async () => {
     const page = await openPage()
     await addElement(page, CAPTURE)

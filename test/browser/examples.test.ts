@@ -10,6 +10,7 @@ import { API_KEY, startUnderTest, type ServiceUnderTest } from '../service/servi
 import { violations } from './rig/accessibility.ts'
 import { serveExample, type ServedExample } from './rig/built-example.ts'
 import { chromiumPath, launchChromium, openPage } from './rig/chromium.ts'
+import { isLatePart } from './rig/element-page.ts'
 
 const MIB = 1024 * 1024
 const PARTS = /X-Amz-Signature/i
@@ -427,6 +428,20 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
 
       const ours = Object.entries(found).map(([name, of]) => [name, of.filter((each) => !isUppysOwn(each))])
       expect(ours).toEqual(Object.keys(found).map((name) => [name, []]))
+    })
+
+    test('says beside its buttons, and not under them, how far it is on a phone', async () => {
+      const page = await open(example)
+      await page.setViewportSize({ width: 320, height: 700 })
+      await pick(page)
+      await page.route(isLatePart, () => undefined)
+      await upload(page)
+      await page.locator('.uppy-StatusBar-statusSecondary').getByText('1 of 2 files uploaded').waitFor()
+
+      const box = async (part: string) => (await page.locator(`.uppy-StatusBar${part}`).boundingBox())!
+      const [bar, words, buttons] = [await box(''), await box('-status'), await box('-actions')]
+      expect(words.x + words.width).toBeLessThanOrEqual(buttons.x)
+      expect(words.y + words.height).toBeLessThanOrEqual(bar.y + bar.height)
     })
 
     test('pauses, and goes on', async () => {

@@ -155,6 +155,13 @@ describe('segments of one analysis', () => {
         '"RHA"; population has movementTypeId 2, primary 1; population has domHand "LHA", primary "RHA".',
     )
   })
+
+  it('that differ are named as they are where the primary is one that exists already', () => {
+    const population = { ...primary, domHand: 'LHA' } as const
+    expect(refusal(() => checkSegmentsAgree({ comparison: primary, population }))).toMatch(
+      /but population has domHand "LHA", comparison "RHA"\.$/,
+    )
+  })
 })
 
 describe('the kind of a capture', () => {

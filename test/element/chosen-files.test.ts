@@ -1,6 +1,6 @@
 // What was dropped, and how long the browser may take to give the handles of it.
 
-import { afterEach, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import { filesOfDrop } from '../../src/element/chosen-files.ts'
 
@@ -60,6 +60,55 @@ it('asks whether it is a folder of what may be one alone, since each question ho
 
   expect(asked).toEqual(['game', '2026.11.20', '3.mp4'])
   expect(found).toHaveLength(5)
+})
+
+describe('the files of a folder, each of which another process of the browser is asked for', () => {
+  const names = ['1.c3d', '2.c3d', '3.c3d']
+  /** Answers in the next turn, and counts how many are asked for at the same time. */
+  function counting() {
+    let underWay = 0
+    const seen = {
+      most: 0,
+      async answer(name: string) {
+        underWay += 1
+        seen.most = Math.max(seen.most, underWay)
+        await new Promise((resolve) => setTimeout(resolve))
+        underWay -= 1
+        return new File(['one'], name)
+      },
+    }
+    return seen
+  }
+
+  it('are asked for together where it gives handles', async () => {
+    const seen = counting()
+    const files = names.map((name) => ({ kind: 'file', name, getFile: () => seen.answer(name) }))
+    const handle = { kind: 'directory', name: 'game', values: () => files }
+    const items = [Object.assign(dropped('game'), { getAsFileSystemHandle: () => Promise.resolve(handle) })]
+
+    const found = await filesOfDrop({ items } as unknown as DataTransfer)
+
+    expect(found.map(({ path }) => path)).toEqual(['game/1.c3d', 'game/2.c3d', 'game/3.c3d'])
+    expect(seen.most).toBe(3)
+  })
+
+  it('are asked for together where it gives none', async () => {
+    const seen = counting()
+    const files = names.map((name) => ({
+      isFile: true,
+      fullPath: `/game/${name}`,
+      file: (resolve: (file: File) => void) => void seen.answer(name).then(resolve),
+    }))
+    const portions = [files, []]
+    const createReader = () => ({ readEntries: (resolve: (portion: unknown) => void) => resolve(portions.shift()) })
+    const webkitGetAsEntry = () => ({ isDirectory: true, createReader })
+    const items = [Object.assign(dropped('game'), { webkitGetAsEntry, getAsFileSystemHandle: undefined })]
+
+    const found = await filesOfDrop({ items } as unknown as DataTransfer)
+
+    expect(found.map(({ path }) => path)).toEqual(['game/1.c3d', 'game/2.c3d', 'game/3.c3d'])
+    expect(seen.most).toBe(3)
+  })
 })
 
 it('takes no folder for a file whose name ends like one, where the browser gives no handle of it', async () => {

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { createReading, remainingOf } from '../../src/element/reading.ts'
-import { newItem, type Item, type Job } from '../../src/element/items.ts'
+import { newItem, type Item } from '../../src/element/items.ts'
 import type { Upload, UploadFileStatus } from '../../src/flows/upload.ts'
 
 const MB = 1_000_000
@@ -13,7 +13,7 @@ function oneFile(bytes: number) {
   const item = newItem('swing-01.mp4', bytes, undefined)
   const status = { fileIndex: 0, name: item.name, bytes, sentBytes: 0, confirmedBytes: 0, parts: 1, state: 'uploading' }
   const upload = { state: 'uploading', files: () => [status as UploadFileStatus] }
-  const job = { upload: upload as unknown as Upload, items: [item] } satisfies Job
+  const job = { upload: upload as unknown as Upload, items: [item] }
   const read = createReading((of, change) => Object.assign(of, change))
   return {
     ...{ item, status, upload },

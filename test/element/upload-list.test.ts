@@ -13,6 +13,15 @@ import type { Outage, Upload, UploadFileStatus, UploadReport } from '../../src/f
 
 const ignore = (): void => undefined
 const refuse = (): Promise<never> => Promise.reject(new Error('There is nothing to take up.'))
+const neverBegin = (): never => {
+  throw new Error('Nothing is begun.')
+}
+
+/** An Uplink whose journal has these sessions. */
+function keeping(...keys: readonly string[]): BrowserUplink {
+  return { sessions: () => Promise.resolve(keys.map((key) => ({ key }))) } as unknown as BrowserUplink
+}
+const UPLINK = keeping()
 
 /** A list with one file, which has changed behind its handle since it was chosen, and the uploads that were begun. */
 function listed() {
@@ -23,7 +32,7 @@ function listed() {
   list.add([{ file, path: 'cam1/swing-01.mp4', handle } satisfies ChosenFile])
   const begun: number[] = []
   const given: Source[] = []
-  const begin = (sources: readonly Source[]): Upload => {
+  const begin = (_uplink: unknown, sources: readonly Source[]): Upload => {
     begun.push(sources.length)
     given.push(...sources)
     const pending = new Promise<never>(ignore)
@@ -35,7 +44,7 @@ function listed() {
 it('is under way as soon as it was begun: a second click finds nothing that is ready', () => {
   const { list, begin } = listed()
 
-  list.start(list.items, begin)
+  list.start(UPLINK, list.items, { begin })
 
   expect(list.phase()).toBe('uploading')
 })
@@ -43,7 +52,7 @@ it('is under way as soon as it was begun: a second click finds nothing that is r
 it('is being cancelled until the report has come, and does not upload again for a moment', () => {
   const { list } = listed()
   const upload = { on: ignore, done: () => new Promise<never>(ignore), files: () => [] }
-  list.start(list.items, () => ({ ...upload, state: 'cancelled' }) as unknown as Upload)
+  list.start(UPLINK, list.items, { begin: () => ({ ...upload, state: 'cancelled' }) as unknown as Upload })
 
   expect(list.phase()).toBe('cancelling')
 })
@@ -51,7 +60,7 @@ it('is being cancelled until the report has come, and does not upload again for 
 it('has at stake what a cancel ends, and nothing of an upload that is over', async () => {
   const { list } = listed()
   const { upload, say, end } = driven('first', 5)
-  list.start(list.items, () => upload)
+  list.start(UPLINK, list.items, { begin: () => upload })
   say(0, 'confirmed', 5)
   expect(list.atStake()).toMatchObject({ filesConfirmed: 1, confirmedBytes: 5 })
   end()
@@ -67,7 +76,9 @@ it('takes the report of a failure also where the Uplink came with another copy o
   const report = { status: 'failed', files: [] }
   const done = () => Promise.reject(Object.assign(new Error('no'), { code: 'ERR_UPLOAD_FAILED', report }))
 
-  list.start(list.items, () => ({ on: ignore, done, state: 'failed', files: () => [] }) as unknown as Upload)
+  list.start(UPLINK, list.items, {
+    begin: () => ({ on: ignore, done, state: 'failed', files: () => [] }) as unknown as Upload,
+  })
 
   await expect.poll(() => told).toEqual([report])
 })
@@ -75,8 +86,8 @@ it('takes the report of a failure also where the Uplink came with another copy o
 it('begins one upload, however quickly one clicks', () => {
   const { list, begin, begun } = listed()
 
-  list.start(list.items, begin)
-  list.start(list.items, begin)
+  list.start(UPLINK, list.items, { begin })
+  list.start(UPLINK, list.items, { begin })
 
   expect(begun).toEqual([1])
 })
@@ -84,7 +95,7 @@ it('begins one upload, however quickly one clicks', () => {
 it('uploads the file as it was when it was chosen, and never what its handle leads to by then', async () => {
   const { list, given, begin } = listed()
 
-  list.start(list.items, begin)
+  list.start(UPLINK, list.items, { begin })
 
   const [source] = given
   expect(source).toMatchObject({ name: 'swing-01.mp4', location: 'cam1/swing-01.mp4' })
@@ -98,7 +109,11 @@ it('knows a file of an earlier life as the person has it, whatever name the serv
   const files = () => [{ fileIndex: 0, name: known.name, bytes: 3 }]
   const upload = { on: ignore, done: () => pending, state: 'uploading', files } as unknown as Upload
 
-  list.adopt({ upload, offer: { session: {} as Offer['session'], files: [known], missing: [], found: new Map() } })
+  list.adopt({
+    uplink: UPLINK,
+    upload,
+    offer: { session: {} as Offer['session'], files: [known], missing: [], found: new Map() },
+  })
 
   expect(list.items[1]).toMatchObject({ name: 'cam1_take.c3d', present: known })
 })
@@ -108,17 +123,16 @@ it('tries again what failed, and not what is merely ready', async () => {
   const add = (name: string): void => list.add([{ file: new File(['swing'], name), path: name }])
   const failing = { on: ignore, done: () => Promise.reject(new Error('no')), key: 'unheard', files: () => [] }
   const begun: number[] = []
-  const begin = (sources: readonly unknown[]): Upload => {
+  const begin = (_uplink: unknown, sources: readonly unknown[]): Upload => {
     begun.push(sources.length)
     return failing as unknown as Upload
   }
   add('swing-01.mp4')
-  list.start(list.items, begin)
+  list.start(UPLINK, list.items, { begin })
   await expect.poll(() => list.retryable().length).toBe(1)
   add('swing-02.mp4')
 
-  const uplink = { sessions: () => Promise.resolve([]) } as unknown as BrowserUplink
-  await list.retry(uplink, refuse, (anew) => list.start(anew, begin))
+  await list.retry(UPLINK, { begin, resume: refuse })
 
   expect(begun).toEqual([1, 1])
   expect(list.items.map(({ name, state }) => [name, state])[1]).toEqual(['swing-02.mp4', 'ready'])
@@ -134,7 +148,7 @@ it('waits no more while bytes go, whoever is asked later: a part may be minutes 
       if (name === 'waiting') tell = handler
     },
   }
-  list.start(list.items, () => upload as unknown as Upload)
+  list.start(UPLINK, list.items, { begin: () => upload as unknown as Upload })
 
   tell({ untilMs: 60_000 })
   expect(list.phase()).toBe('waiting')
@@ -199,7 +213,7 @@ async function withChangedFile() {
   const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
   const first = driven('first', 100, 1000)
   list.add([chosen('swing-01.mp4', 100), chosen('swing-02.mp4', 1000)])
-  list.start(list.items, () => first.upload)
+  list.start(UPLINK, list.items, { begin: () => first.upload })
   first.say(0, 'failed', 40)
   first.say(1, 'uploading', 500)
   // As each frame does.
@@ -218,7 +232,7 @@ it('counts a file that was chosen again once: while the rest of its former uploa
   const second = driven('second', 120)
   again(list, chosen('swing-01.mp4', 120))
   expect(list.totals()).toMatchObject({ ...counts(1, 0, 0), sentBytes: 500, totalBytes: 1000 })
-  list.start(list.items, () => second.upload)
+  list.start(UPLINK, list.items, { begin: () => second.upload })
   second.say(0, 'confirmed', 120)
   expect(list.totals()).toMatchObject({ ...counts(2, 1, 0), sentBytes: 620, totalBytes: 1120 })
   second.end()
@@ -236,7 +250,7 @@ it('knows of an upload that nothing is left of as soon as another one has delive
   await expect.poll(() => list.phase()).toBe('settled')
   const second = driven('second', 120, 10)
   again(list, chosen('swing-01.mp4', 120), chosen('swing-03.mp4', 10))
-  list.start(list.items, () => second.upload)
+  list.start(UPLINK, list.items, { begin: () => second.upload })
   const left = () => list.unfinished().map(({ upload: { key }, items }) => [key, items.every(isDelivered)])
   second.say(0, 'confirming', 120)
   expect(left()).toEqual([['first', false]])
@@ -368,7 +382,7 @@ it('has in its place again the newest of those that were begun, when the third i
   await expect.poll(() => list.phase()).toBe('settled')
   again(list, chosen('swing-01.mp4', 120))
   const second = driven('second', 120)
-  list.start(list.items, () => second.upload)
+  list.start(UPLINK, list.items, { begin: () => second.upload })
   second.say(0, 'failed', 0)
   second.end()
   await expect.poll(() => list.phase()).toBe('settled')
@@ -398,7 +412,7 @@ it('does not send a file twice that was chosen again, when the rest of its forme
     return driven('first', 100, 1000).upload
   }
 
-  await list.retry({ sessions: () => Promise.resolve([{ key: 'first' }]) } as unknown as BrowserUplink, resume, ignore)
+  await list.retry(keeping('first'), { begin: neverBegin, resume })
 
   expect(given).toEqual([0, 1000])
 })
@@ -409,7 +423,7 @@ async function withFailed() {
   for (const key of ['first', 'second']) {
     const upload = { on: ignore, done: () => Promise.reject(new Error('no')), key, files: () => [] }
     list.add([chosen(`${key}.mp4`, 5)])
-    list.start(list.items, () => upload as unknown as Upload)
+    list.start(UPLINK, list.items, { begin: () => upload as unknown as Upload })
   }
   await expect.poll(() => list.retryable().length).toBe(2)
   const said: string[] = []
@@ -419,13 +433,31 @@ async function withFailed() {
     resume: () => said.push(`${key} goes`),
   })
   const retryWith = (resume: (key: string) => Promise<unknown>) =>
-    list.retry(
-      { sessions: () => Promise.resolve([{ key: 'first' }, { key: 'second' }]) } as never,
-      ((_: unknown, key: string) => resume(key)) as never,
-      ignore,
-    )
+    list.retry(keeping('first', 'second'), {
+      begin: neverBegin,
+      resume: ((_: unknown, key: string) => resume(key)) as never,
+    })
   return { list, said, resumed, retryWith }
 }
+
+it.each([
+  ['that began it, where another is in use by now', keeping('other'), 'first'],
+  ['in use by now where its journal has it too, since its credentials may be newer', keeping('first', 'other'), 'now'],
+])('takes an upload up again with the Uplink %s', async (_, now, expected) => {
+  const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
+  const first = keeping('first')
+  const failing = { on: ignore, done: () => Promise.reject(new Error('no')), key: 'first', files: () => [] }
+  list.add([chosen('first.mp4', 5)])
+  list.start(first, list.items, { begin: () => failing as unknown as Upload })
+  await expect.poll(() => list.retryable().length).toBe(1)
+  const asked: BrowserUplink[] = []
+  const resume: Setting['resume'] = async (uplink) => (asked.push(uplink), driven('first', 5).upload)
+
+  await list.retry(now, { begin: neverBegin, resume })
+
+  expect(asked).toEqual([expected === 'now' ? now : first])
+  expect(list.jobs.map(({ uplink }) => uplink)).toEqual(asked)
+})
 
 it('takes an upload up once, however quickly one clicks', async () => {
   const { resumed, retryWith } = await withFailed()
@@ -464,10 +496,13 @@ it('takes up the others where one cannot be', async () => {
 
 it('begins anew what no journal has heard of also where another one cannot be taken up', async () => {
   const { list } = await withFailed()
-  const uplink = { sessions: () => Promise.resolve([{ key: 'first' }]) } as unknown as BrowserUplink
   const begun: string[] = []
+  const begin: Setting['begin'] = (_uplink, sources) => {
+    begun.push(...sources.map(({ name }) => name))
+    return driven('anew', 5).upload
+  }
 
-  const retried = list.retry(uplink, refuse, (anew) => begun.push(...anew.map(({ name }) => name)))
+  const retried = list.retry(keeping('first'), { begin, resume: refuse })
 
   await expect(retried).rejects.toThrow('nothing to take up')
   expect(begun).toEqual([list.items[1]?.name])
@@ -514,7 +549,7 @@ it('leaves to the browser what it had found by itself, beside what was chosen ag
     return { fileIndex, name, fileName: name, location: name, bytes: [100, 1000][fileIndex]!, modifiedAtMs: 7 }
   })
   const offer = { session: {} as Offer['session'], files, missing: [], found: new Map() }
-  list.adopt({ upload: first.upload, offer })
+  list.adopt({ uplink: UPLINK, upload: first.upload, offer })
   first.say(0, 'failed', 0)
   first.end()
   await expect.poll(() => list.phase()).toBe('settled')
@@ -528,7 +563,7 @@ it('leaves to the browser what it had found by itself, beside what was chosen ag
     return driven('first', 100, 1000).upload
   }
 
-  await list.retry({ sessions: () => Promise.resolve([{ key: 'first' }]) } as unknown as BrowserUplink, resume, ignore)
+  await list.retry(keeping('first'), { begin: neverBegin, resume })
 
   expect(given).toEqual([0, undefined])
 })

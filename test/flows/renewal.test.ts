@@ -185,6 +185,52 @@ it('asks for a few more sessions when the storage says of young addresses that t
   expect(sessions()).toBe(6)
 })
 
+it.each([
+  ['only the one that gets no new upload', REFUSED, ['rejected', 'fulfilled', 'fulfilled'], 3],
+  [
+    'all at once if the store is away',
+    new UploadError('ERR_UPLOAD_HOST_UNREACHABLE', 'Away.', { isRetryable: true }),
+    ['rejected', 'rejected', 'rejected'],
+    1,
+  ],
+])('fails, of files whose uploads are gone, %s', async (_, failure, outcomes, sessions) => {
+  const clock = createSimulatedClock()
+  const record = createSessionRecord(memoryJournal(), clock, 'k')
+  const addressed = ({ fileIndex }: PlannedFile): AddressedFile => ({
+    fileIndex,
+    addresses: [1, 2].map((part) => `https://s.test/${String(fileIndex)}/${String(part)}`),
+  })
+  let created = 0
+  const protocol = {
+    ...{ traits: { addressing: 'unit' }, request: () => ({ method: 'PUT', headers: {} }) },
+    register: () => Promise.resolve(undefined),
+    confirm: () => Promise.resolve(),
+    create: (plans: readonly PlannedFile[]) =>
+      created++ === 0
+        ? Promise.reject(failure)
+        : Promise.resolve({ sessionId: `s${String(created)}`, files: plans.map(addressed) }),
+  } as unknown as Protocol
+  const files = ['a.mp4', 'b.mp4', 'c.mp4'].map((name, fileIndex) => ({ ...PLAN, name, fileIndex }))
+  const begun = { version: JOURNAL_VERSION, key: 'k', flow: 'custom', params: {}, files, locations: [] } as const
+  await record.write({ type: 'session.begun', ...begun })
+  await record.write({ type: 'session.created', sessionId: 's0' })
+  await record.write({ type: 'files.registered', files: files.map(addressed) })
+  const job = createSessionJob({
+    ...{ record, protocol, clock },
+    ...{ bytesPerSecond: () => 0, onReplaced: () => undefined, report: () => undefined },
+    source: () => {
+      throw new Error('Nothing is read.')
+    },
+  })
+
+  const error = new HttpStatusError('ERR_UPLOAD_ADDRESS_REFUSED', 'Gone.', { status: 404, serviceCode: 'NoSuchUpload' })
+  const reason = { isDead: true, error, lifeMs: undefined, signal: new AbortController().signal }
+  const renewals = await Promise.allSettled(record.ledger().files.map((file) => job.renew(file, reason)))
+
+  expect(renewals.map(({ status }) => status)).toEqual(outcomes)
+  expect(created).toBe(sessions)
+})
+
 it('asks for no other session for a file that fails while the first one is being made, and ends that one', async () => {
   const { record, findDead, left, sessions } = await refused()
 
