@@ -137,10 +137,9 @@ async function registerFiles(trx: Transaction<Tables>, registration: Registratio
     const rows = await trx
       .insertInto('mocap_session_files')
       .values(
-        names.map((name, index) => ({
+        names.map((name) => ({
           owner,
           session_id: sessionId,
-          position: start + index,
           name,
           video_framerate: frameRate,
           registered_at: at,
