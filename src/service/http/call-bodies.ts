@@ -4,7 +4,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import { callerOf } from '../access/callers.ts'
-import { createBodyMemory, type HeldBody } from './body-memory.ts'
+import { createMemoryBound, type HeldMemory } from './memory-bound.ts'
 import { Refusal } from './replies.ts'
 
 /** How many of the largest bodies the service holds at a time. */
@@ -24,8 +24,8 @@ export interface CallBodies {
 
 /** Makes the reader of one service. `bodyBytes` limits one body. */
 export function createCallBodies(bodyBytes: number): CallBodies {
-  const memory = createBodyMemory(LARGEST_BODIES * bodyBytes)
-  const held = new WeakMap<FastifyRequest, HeldBody>()
+  const memory = createMemoryBound(LARGEST_BODIES * bodyBytes)
+  const held = new WeakMap<FastifyRequest, HeldMemory>()
   const tooLarge = () =>
     new Refusal(413, 'body_too_large', `The body is larger than ${bodyBytes} bytes.`, { limit: bodyBytes })
   return {
@@ -69,10 +69,10 @@ export function createCallBodies(bodyBytes: number): CallBodies {
             return
           }
           pieces.push(piece)
-          body.arrived(piece.length)
+          body.add(piece.length)
         }
         const finish = (): void => {
-          body.complete()
+          body.keep()
           resolve(Buffer.concat(letGo()))
         }
         const breakOff = (): void => stop(brokenOff())

@@ -143,6 +143,7 @@ function guarded(app: FastifyInstance, { context, admission, bodies, status, roo
       return payload
     })
     bodies.attach(scope)
+    context.answers.attach(scope)
     // The body of a DELETE means nothing (RFC 9110, 9.3.5).
     scope.addContentTypeParser('application/json', async (request: FastifyRequest) => {
       const bytes = await bodies.read(request)

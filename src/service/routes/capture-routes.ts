@@ -53,6 +53,7 @@ export function captureRoutes(app: FastifyInstance, context: ServiceContext): vo
         limit,
       })
     checkNoRepetition(filenames)
+    context.answers.expectAddresses(reply, filenames.length)
     const fileIds = await context.db.transaction().execute(async (trx) => {
       // The row lock makes registrations of one session run one after another, so that two cannot both find a name new.
       const session = await trx
