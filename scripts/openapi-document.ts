@@ -58,7 +58,7 @@ function describe(
   }))
   const paging = name === 'requestedAnalyses.list' ? pagingUpTo(10_000) : []
   const parameters = [...ids, ...paging]
-  const ofBody = method === 'GET' ? [] : ['409', '413', '422']
+  const ofBody = method === 'GET' ? [] : ['409', '413', '415', '422']
   const ofRecord = ids.length > 0 || OF_A_SESSION.has(name) ? ['404'] : []
   return {
     operationId: name,
@@ -152,6 +152,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   404: 'There is no such record.',
   409: 'The state of the record does not allow it.',
   413: 'The body is larger than `error.limit` bytes.',
+  415: 'The body has a Content-Encoding.',
   422: 'The request is malformed; `error.fields` says where. Or it asks for more than `error.limit` at once.',
   429: 'Too many calls: nothing was done, try again after the seconds in Retry-After.',
   500: 'The service failed. What was asked for may have been done.',

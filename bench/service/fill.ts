@@ -36,8 +36,8 @@ export async function fill(url: string, count: number, open: number): Promise<Fi
      select '${OWNER}', 'Night ' || n, 1, 'completed', ${at}, ${at} ${rows}`,
     `insert into mocap_sessions (id, owner, org_id, mocap_type_id, session_type_id, session_date, status, created_at, updated_at)
      select ${uuid('c')}, '${OWNER}', 'org-4', 2, 1, '2026-11-20', 'pending', ${at}, ${at} ${rows}`,
-    `insert into mocap_session_files (owner, session_id, position, name, registered_at)
-     select '${OWNER}', ${uuid('c')}, 0, 'swing.action', ${at} ${rows}`,
+    `insert into mocap_session_files (owner, session_id, name, registered_at)
+     select '${OWNER}', ${uuid('c')}, 'swing.action', ${at} ${rows}`,
     `insert into video_sessions (id, owner, movement_type_id, player_id, session_date, session_type_id, created_at, settled_at, is_open)
      select ${uuid('v')}, '${OWNER}', 1, 'p-17', '2026-11-20', 2, ${at},
        case when n > ${count - open} then null else ${at} end, n > ${count - open} ${rows}`,

@@ -135,6 +135,11 @@ export function isHttpStatusError(error: unknown): error is HttpStatusError {
   return isUploadError(error) && 'status' in error
 }
 
+/** Whether a store said that the upload of a part is gone: completed, ended or swept away there. */
+export function isUploadGone(error: Partial<HttpStatusError>): boolean {
+  return error.serviceCode === 'NoSuchUpload'
+}
+
 /**
  * Returns an error of ours as it is. A foreign one is wrapped under `code`: the message is `what` and its own words, redacted
  * and on one line.

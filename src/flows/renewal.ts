@@ -3,7 +3,7 @@
 // receipts, and the host is told so.
 
 import type { AddressRules } from '../core/address/address-policy.ts'
-import { isUploadError, UploadError, type HttpStatusError } from '../core/errors.ts'
+import { isUploadError, isUploadGone, UploadError } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import { isReceived, receivedBytesOf, type LedgerFile } from '../core/journal/ledger.ts'
 import type { Clock, Protocol } from '../core/ports.ts'
@@ -84,7 +84,7 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, reaso
     const { isDead, error, signal } = reason
     if (renewAddresses) return askHost(options, renewAddresses, file, signal)
     const isExpired = error.code === 'ERR_UPLOAD_ADDRESS_EXPIRED'
-    const isGone = protocol.confirm && (error as Partial<HttpStatusError>).serviceCode === 'NoSuchUpload'
+    const isGone = protocol.confirm && isUploadGone(error)
     if (protocol.register && !isGone) return countOf(file) <= MAX_REFUSALS && options.register(file, signal)
     // A new session voids receipts, so a refusal that contradicts the address's own deadline is not believed at once. The same
     // address is tried again the first few times, and for as long as other parts of the file get through.

@@ -3,7 +3,7 @@
 // again when they expire, so an address need not live longer than one part takes.
 
 import { checkFunction, checkInteger, checkRequired } from '../client/checks.ts'
-import { invalid, isHttpStatusError, UploadError, withDetails } from '../core/errors.ts'
+import { invalid, isHttpStatusError, isUploadGone, UploadError, withDetails } from '../core/errors.ts'
 import { S3_LIMITS } from '../core/plan.ts'
 import type {
   AddressedFile,
@@ -123,7 +123,7 @@ export function s3Multipart(options: S3MultipartOptions): Protocol {
 function judgeS3Part(reply: TransportReply, unit: Unit): Verdict {
   const verdict = judgeTaggedPart(reply, unit)
   if (verdict.kind !== 'final' || !isHttpStatusError(verdict.error)) return verdict
-  const isRenewed = ['AccessDenied', 'NoSuchUpload'].includes(verdict.error.serviceCode ?? '')
+  const isRenewed = verdict.error.serviceCode === 'AccessDenied' || isUploadGone(verdict.error)
   return isRenewed ? { kind: 'renew', error: verdict.error } : verdict
 }
 

@@ -3,6 +3,7 @@
 import type { TokenCheck } from './access/access-tokens.ts'
 import type { DiskRoom } from './database/disk-room.ts'
 import type { Database } from './database/tables.ts'
+import type { AnswerMemory } from './http/answer-memory.ts'
 import type { ObjectStorage } from './objects/object-storage.ts'
 import type { ObjectStore } from './objects/object-store.ts'
 import type { Signer } from './objects/signing.ts'
@@ -19,6 +20,8 @@ export interface ServiceContext {
   /** Checks an issuer's access tokens; undefined without an issuer. */
   readonly tokenCheck: TokenCheck | undefined
   readonly signer: Signer
+  /** Bounds what callers do not take in time. */
+  readonly answers: AnswerMemory
   /** Holds the objects when they are not on disk. */
   readonly bucket: ObjectStorage | undefined
   /** What addresses begin with. Known once the service listens. */

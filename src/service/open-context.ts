@@ -11,6 +11,7 @@ import { lockDataFolder } from './database/data-lock.ts'
 import { openDatabase, type DatabasePlace } from './database/database.ts'
 import { diskRoom, freeBytes } from './database/disk-room.ts'
 import type { Database } from './database/tables.ts'
+import { createAnswerMemory } from './http/answer-memory.ts'
 import { makeFolder } from './make-folder.ts'
 import { createObjectStore } from './objects/object-store.ts'
 import { createSigner, type Signer } from './objects/signing.ts'
@@ -65,6 +66,7 @@ export async function openContext(settings: ServiceSettings, undo: Undo): Promis
     // Only a service that accepts such tokens needs the package for them.
     tokenCheck: jwt && (await import('./access/access-tokens.ts')).tokenCheck(jwt, settings.now),
     signer: signerFor(settings.addressLifeSeconds),
+    answers: createAnswerMemory(settings.limits.bodyBytes),
     listensAt: '',
     stopping: false,
     isStopping: () => context.stopping,

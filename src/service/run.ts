@@ -10,7 +10,7 @@ import type { CheckedFaultPlan } from './faults/fault-plan.ts'
 import { createMetrics, listenForScrapes, type Metrics } from './http/metrics.ts'
 import { checkPort } from './http/port-check.ts'
 import { createServer } from './http/server.ts'
-import { stopServer, unusedConnections } from './http/stopping.ts'
+import { idleConnections, stopServer } from './http/stopping.ts'
 import { openContext, type Undo } from './open-context.ts'
 import type { ServiceCredentials } from './options.ts'
 import type { ServiceSettings } from './settings.ts'
@@ -60,8 +60,8 @@ export async function runService(settings: ServiceSettings, plan?: CheckedFaultP
     const metrics = createMetrics()
     const app = createServer(faults?.context ?? context, { metrics, lay: faults?.attach })
     if (settings.endSessionsAfterMs > 0) undo.push(startSweeping(context, app.log))
-    const unused = unusedConnections(app.server)
-    undo.push(() => stopServer(app, { unused, withinMs: settings.stopWithinMs }))
+    const idle = idleConnections(app.server)
+    undo.push(() => stopServer(app, { idle, withinMs: settings.stopWithinMs }))
     const metricsUrl = await offerMetrics(settings, metrics, undo)
     await app.listen({ port: settings.port, host })
     const { port } = app.server.address() as AddressInfo

@@ -1,8 +1,10 @@
 // What every answer carries, and the answers to what is no operation or cannot be read.
 
+import { gzipSync } from 'node:zlib'
+
 import { describe, expect, it } from 'vitest'
 
-import { sendRaw } from './plain-http.ts'
+import { answerTo, sendRaw } from './plain-http.ts'
 import { call, isAbsent, nextCopy, target } from './service-calls.ts'
 
 const open = (path: string) => call('GET', path, undefined, {})
@@ -85,6 +87,23 @@ describe.skipIf(isAbsent)('answers to what', () => {
     expect([415, 422]).toContain(typed.status)
     expect(path.status).toBe(400)
     for (const { text } of [notJson, typed, path]) expect(text).not.toMatch(/conformance|X-Amz|abc/)
+  })
+
+  it('have a compressed body are refused for that, whatever the call, and told what would be taken', async () => {
+    const { headers } = target()
+    const body = gzipSync('{}')
+    const encoded = { ...headers, 'content-type': 'application/json', 'content-encoding': 'gzip' }
+    for (const path of ['/mocap_session', '/upload_videos', '/player_group_segments']) {
+      const answer = await answerTo(nextCopy() + path, { method: 'POST', headers: encoded, body })
+
+      expect([answer.status, answer.json]).toMatchObject([415, { error: { code: 'invalid_request' } }])
+      expect(answer.json).toMatchObject({ error: { message: expect.stringContaining('Content-Encoding') as string } })
+      expect(answer.headers.get('accept-encoding')).toBe('identity')
+    }
+    const plain = { ...headers, 'content-type': 'application/json', 'content-encoding': 'identity' }
+    expect((await answerTo(`${nextCopy()}/mocap_session`, { method: 'POST', headers: plain, body: '{}' })).status).toBe(
+      422,
+    )
   })
 
   it('supervisors ask need no credential', async () => {

@@ -143,6 +143,19 @@ describe('metrics', () => {
     }
   })
 
+  it('are told without the memory where no file can be opened to read that from', async () => {
+    const rss = vi.spyOn(process.memoryUsage, 'rss').mockImplementation(() => {
+      throw Object.assign(new Error('EMFILE: too many open files, uv_resident_set_memory'), { code: 'EMFILE' })
+    })
+    onTestFinished(() => rss.mockRestore())
+
+    const { status, text } = await open('/metrics')
+
+    expect(status).toBe(200)
+    expect(text).toMatch(/^process_cpu_seconds_total /m)
+    expect(text).not.toMatch(/^process_resident_memory_bytes/m)
+  })
+
   it('are for the holder of the token only, where one is set', async () => {
     const at = await startUnderTest({ metricsToken: 'scrape-5c' })
     const scrape = (authorization: string) => at.call('GET', '/metrics', undefined, { authorization })
@@ -199,6 +212,19 @@ describe('a stop', () => {
     socket.write(text)
     const closed = once(socket.resume(), 'close')
     // The server has accepted it by then.
+    await open('/healthz', at)
+
+    await expect(at.close()).resolves.toBeUndefined()
+    await closed
+  })
+
+  it('waits for no head of which half has come on a connection that was used before', async () => {
+    const at = await startUnderTest({ stopWithinMs: 3_600_000 })
+    const socket = connect(at.port, '127.0.0.1')
+    socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
+    await once(socket, 'data')
+    socket.write('GET /healthz HT')
+    const closed = once(socket.resume(), 'close')
     await open('/healthz', at)
 
     await expect(at.close()).resolves.toBeUndefined()

@@ -97,16 +97,22 @@ function howLong({ untilMs, giveUpAtMs }: Outage): string {
   return giveUpAtMs === undefined ? next : `${next}, and given up at ${localTime(giveUpAtMs)}`
 }
 
+/** Reasons that are remembered. One that names something else each time could fill the memory in a night. */
+const MOST_REASONS = 100
+
 /**
  * Prints a line for each retry in a log. On a terminal, where the live view counts them, and during an outage, which lasts a night
  * and was told, only a new reason is printed.
  */
 function tellRetries(upload: Upload, say: (text: string) => void, isNewsOnly: boolean): void {
-  let toldReason: string | undefined
+  const told = new Set<string>()
   upload.on('retry', ({ name, partNumber, attempt, delayMs, error }) => {
     const reason = error.message.replace(`part ${partNumber}`, 'a part')
-    if ((isNewsOnly || upload.state === 'waiting') && reason === toldReason) return
-    toldReason = reason
+    const isForNews = isNewsOnly || upload.state === 'waiting'
+    if (isForNews && told.has(reason)) return
+    // Each outage is told anew.
+    if (!isForNews || told.size === MOST_REASONS) told.clear()
+    told.add(reason)
     say(`retry ${name}, part ${partNumber}, after attempt ${attempt}, in ${formatDuration(delayMs)}: ${error.message}`)
   })
 }

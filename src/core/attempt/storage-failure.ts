@@ -1,6 +1,6 @@
 // What an answer of a storage other than a success means: the table of statuses and codes. Pure.
 
-import { HttpStatusError, invariant, type UploadError, type UploadErrorCode } from '../errors.ts'
+import { HttpStatusError, invariant, isUploadGone, type UploadError, type UploadErrorCode } from '../errors.ts'
 import type { TransportReply, Unit, Verdict } from '../ports.ts'
 import { isPassingStatus } from '../retry.ts'
 import { retryAfterOf } from '../retry-after.ts'
@@ -9,10 +9,10 @@ import { retryAfterOf } from '../retry-after.ts'
 export type StorageFailure = Exclude<Verdict, { kind: 'received' }>
 
 const MAX_READ_BYTES = 65_536
-const EXPIRED_CODES = new Set(['ExpiredToken', 'RequestExpired', 'TokenRefreshRequired', 'AuthenticationFailed'])
-const TRANSIENT_CODES = new Set(['RequestTimeout', 'IncompleteBody', 'OperationAborted', 'ConditionalRequestConflict'])
-const DAMAGED_CODES = new Set(['BadDigest', 'Md5Mismatch', 'XAmzContentSHA256Mismatch'])
-const THROTTLE_CODES = new Set(['SlowDown', 'SlowDownRead', 'SlowDownWrite', 'ServerBusy', 'TooManyRequests'])
+const EXPIRED_CODES = ['ExpiredToken', 'RequestExpired', 'TokenRefreshRequired', 'AuthenticationFailed']
+const TRANSIENT_CODES = ['RequestTimeout', 'IncompleteBody', 'OperationAborted', 'ConditionalRequestConflict']
+const DAMAGED_CODES = ['BadDigest', 'Md5Mismatch', 'XAmzContentSHA256Mismatch']
+const THROTTLE_CODES = ['SlowDown', 'SlowDownRead', 'SlowDownWrite', 'ServerBusy', 'TooManyRequests']
 
 /**
  * What an answer other than 2xx means for a part sent to a pre-signed address. Reads the XML error of S3-compatible
@@ -27,7 +27,7 @@ export function classifyStorageFailure(reply: TransportReply, unit: Unit): Stora
   const again = (errorCode: UploadErrorCode, reason = ''): StorageFailure => ({
     kind: 'retry',
     error: failure(errorCode, reason, true),
-    isThrottle: status === 429 || status === 503 || THROTTLE_CODES.has(code),
+    isThrottle: status === 429 || status === 503 || THROTTLE_CODES.includes(code),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   })
   const end = (kind: 'renew' | 'final', errorCode: UploadErrorCode, reason = ''): StorageFailure => {
@@ -50,32 +50,32 @@ export function classifyStorageFailure(reply: TransportReply, unit: Unit): Stora
     return end('final', 'ERR_UPLOAD_REDIRECT_REFUSED', 'it redirects, and redirects are not followed')
   }
   if (isExpiry(code, message)) return end('renew', 'ERR_UPLOAD_ADDRESS_EXPIRED', 'the address has expired')
-  if (THROTTLE_CODES.has(code)) return again('ERR_UPLOAD_HTTP_STATUS', 'it is busy')
+  if (THROTTLE_CODES.includes(code)) return again('ERR_UPLOAD_HTTP_STATUS', 'it is busy')
   if (status === 403 && /not (?:valid yet|yet valid)/i.test(message)) {
     return again('ERR_UPLOAD_ADDRESS_REFUSED', 'the address is not valid yet: a clock is wrong')
   }
   if (status === 403 && code === '') return end('renew', 'ERR_UPLOAD_ADDRESS_REFUSED', 'it gives no reason')
   if (status === 401 || status === 403) return end('final', 'ERR_UPLOAD_ADDRESS_REFUSED')
-  if (DAMAGED_CODES.has(code)) return again('ERR_UPLOAD_DIGEST_MISMATCH', 'the bytes were damaged on their way')
+  if (DAMAGED_CODES.includes(code)) return again('ERR_UPLOAD_DIGEST_MISMATCH', 'the bytes were damaged on their way')
   // Only the reason in a 400 tells whether it lasts, and the answer may break off before that.
   const isUntold = status === 400 && code === '' && reply.isBodyCut
-  if (isUntold || isPassingStatus(status) || TRANSIENT_CODES.has(code)) return again('ERR_UPLOAD_HTTP_STATUS')
+  if (isUntold || isPassingStatus(status) || TRANSIENT_CODES.includes(code)) return again('ERR_UPLOAD_HTTP_STATUS')
   // Somebody may have ended it on purpose, so only a person's word, a resume, asks for other addresses: see session-addresses.
-  if (code === 'NoSuchUpload') {
+  if (isUploadGone({ serviceCode: code })) {
     return end('final', 'ERR_UPLOAD_ADDRESS_REFUSED', 'this upload was ended or swept away there')
   }
   return end('final', 'ERR_UPLOAD_HTTP_STATUS')
 }
 
 function isExpiry(code: string, message: string): boolean {
-  return EXPIRED_CODES.has(code) || (code === 'AccessDenied' && /\bexpired\b/i.test(message))
+  return EXPIRED_CODES.includes(code) || (code === 'AccessDenied' && /\bexpired\b/i.test(message))
 }
 
 /** The store's code and message, empty where it gives none. The code is shown to people, so it must look like a code. */
 function readStorageError({ body, headers }: TransportReply): { code: string; message: string } {
   const text = new TextDecoder().decode(body.subarray(0, MAX_READ_BYTES))
-  const [, named = ''] = /<Code>\s{0,8}([A-Za-z0-9]{3,48})\s{0,8}<\/Code>/.exec(text) ?? []
+  const [, named = ''] = /<Code>\s{0,8}(\w{3,48})\s{0,8}<\/Code>/.exec(text) ?? []
   const [, message = ''] = /<Message>([^<]{0,1000})/.exec(text) ?? []
-  const looksLikeCode = /^[A-Z][A-Za-z0-9]{2,47}$/
+  const looksLikeCode = /^[A-Z]\w{2,47}$/
   return { code: [named, headers['x-ms-error-code'] ?? ''].find((code) => looksLikeCode.test(code)) ?? '', message }
 }

@@ -5,7 +5,7 @@ import { createAddressClock } from '../address/address-clock.ts'
 import type { AttemptStart } from './attempts.ts'
 import type { Attempt, AttemptResult } from '../attempt/attempt.ts'
 import { fileAt, type Ledger, type LedgerFile } from '../journal/ledger.ts'
-import type { HttpStatusError } from '../errors.ts'
+import { isUploadGone } from '../errors.ts'
 import type { Clock, Protocol } from '../ports.ts'
 
 export interface SessionAddresses {
@@ -53,10 +53,9 @@ export function createSessionAddresses(
       if (result.kind !== 'refused') return result
       let { verdict } = result
       const { error } = verdict
-      const { serviceCode } = error as Partial<HttpStatusError>
       // Addresses that an earlier run found refused may never be taken, whatever was fixed since. They are tried, and renewed
       // at the first refusal. What an earlier run sent may have been swept away, and a resume wants it sent again.
-      const isLeftOver = addressesWere === 'refused' || (addressesWere && serviceCode === 'NoSuchUpload')
+      const isLeftOver = addressesWere === 'refused' || (addressesWere && isUploadGone(error))
       // Ceph has no word for expiry: it simply denies an address that expired on its way.
       const isDenied = error.code === 'ERR_UPLOAD_ADDRESS_REFUSED'
       if (isDenied && (isLeftOver || addresses.isDead(address, addressedAtMs))) verdict = { kind: 'renew', error }

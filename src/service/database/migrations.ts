@@ -140,12 +140,17 @@ const OPEN_SESSIONS = [
   'create index video_sessions_open on video_sessions (owner) where is_open',
 ]
 
-const migrations: Readonly<Record<string, Migration>> = {
+// The order of capture is that of the ids.
+const NO_POSITIONS = ['alter table mocap_session_files drop column position']
+
+/** All steps by name, in order. */
+export const migrations: Readonly<Record<string, Migration>> = {
   '0001-first': steps(FIRST),
   '0002-for-many-copies': steps(SECOND),
   '0003-for-buckets': steps(THIRD),
   '0004-owners': steps(OWNERS),
   '0005-open-sessions': steps(OPEN_SESSIONS),
+  '0006-no-positions': steps(NO_POSITIONS),
 }
 
 function steps(statements: readonly string[]): Migration {
@@ -158,14 +163,31 @@ function steps(statements: readonly string[]): Migration {
 
 /**
  * Runs all missing steps in one transaction and under a lock, so that one of several processes runs them while the others wait.
- * Rejects, with nothing changed, when a step fails.
+ * Rejects, with nothing changed, when a step fails or a newer version has been there.
  */
 export async function migrate(db: Database): Promise<void> {
   const provider = { getMigrations: () => Promise.resolve({ ...migrations }) }
-  const { error } = await new Migrator({ db, provider }).migrateToLatest()
-  if (error === undefined) return
+  const failure = await refuseNewer(db).then(
+    async () => (await new Migrator({ db, provider }).migrateToLatest()).error,
+    (error: unknown) => error,
+  )
+  if (failure === undefined) return
   const words = 'The service could not bring its database to the newest shape'
-  throw Object.assign(new Error(`${words}: ${reasonOf(error)}.`, { cause: error }), { code: 'ERR_SERVICE_DATABASE' })
+  throw Object.assign(new Error(`${words}: ${reasonOf(failure)}.`, { cause: failure }), {
+    code: 'ERR_SERVICE_DATABASE',
+  })
+}
+
+const GO_ON = 'Start that version, or restore the backup that was made before it was first started'
+
+/** Rejects when the last steps taken are none of ours. Kysely would call the database corrupted. */
+async function refuseNewer(db: Database): Promise<void> {
+  const table = await sql`select where to_regclass('kysely_migration') is not null`.execute(db)
+  if (table.rows.length === 0) return
+  const taken = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db)
+  const stranger = taken.rows.findLast(({ name }) => !Object.hasOwn(migrations, name))
+  if (stranger === undefined) return
+  throw new Error(`a newer version of the service has used it (step ${stranger.name}). ${GO_ON}`)
 }
 
 /** Whoever starts the service must learn of a wrong host, user or right from this. A database's words hold no password. */

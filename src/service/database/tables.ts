@@ -24,7 +24,6 @@ export interface Tables {
     id: Generated<number>
     owner: string
     session_id: string
-    position: number
     name: string
     video_framerate: number | null
     registered_at: Date

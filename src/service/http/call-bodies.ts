@@ -4,13 +4,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import { callerOf } from '../access/callers.ts'
-import { createBodyMemory, type HeldBody } from './body-memory.ts'
+import { createMemoryBound, type HeldMemory } from './memory-bound.ts'
 import { Refusal } from './replies.ts'
 
 /** How many of the largest bodies the service holds at a time. */
 const LARGEST_BODIES = 4
 
 export interface CallBodies {
+  /** Throws a Refusal if the head announces a body that is too large (413) or is not sent plainly (415). */
+  check(request: FastifyRequest): void
   /**
    * Reads a body to its end. Rejects with a Refusal: 413 if it is too large, 503 if all bodies together are, 400 if it breaks off.
    * It counts until the answer is out or its client is gone.
@@ -22,9 +24,16 @@ export interface CallBodies {
 
 /** Makes the reader of one service. `bodyBytes` limits one body. */
 export function createCallBodies(bodyBytes: number): CallBodies {
-  const memory = createBodyMemory(LARGEST_BODIES * bodyBytes)
-  const held = new WeakMap<FastifyRequest, HeldBody>()
+  const memory = createMemoryBound(LARGEST_BODIES * bodyBytes)
+  const held = new WeakMap<FastifyRequest, HeldMemory>()
+  const tooLarge = () =>
+    new Refusal(413, 'body_too_large', `The body is larger than ${bodyBytes} bytes.`, { limit: bodyBytes })
   return {
+    check({ headers }) {
+      if (Number(headers['content-length']) > bodyBytes) throw tooLarge()
+      if (!/^(?:identity)?$/i.test(headers['content-encoding'] ?? ''))
+        throw new Refusal(415, 'invalid_request', 'A body must be sent as it is, without Content-Encoding.')
+    },
     attach(scope) {
       // Not onResponse: that never comes where the connection ends before the answer is out.
       scope.addHook('onRequest', (request, { raw }, done) => {
@@ -33,9 +42,6 @@ export function createCallBodies(bodyBytes: number): CallBodies {
       })
     },
     async read(request) {
-      const tooLarge = () =>
-        new Refusal(413, 'body_too_large', `The body is larger than ${bodyBytes} bytes.`, { limit: bodyBytes })
-      if (Number(request.headers['content-length']) > bodyBytes) throw tooLarge()
       const { raw } = request
       // A client that left while its credential was looked up is not heard of again.
       if (raw.destroyed) throw brokenOff()
@@ -63,10 +69,10 @@ export function createCallBodies(bodyBytes: number): CallBodies {
             return
           }
           pieces.push(piece)
-          body.arrived(piece.length)
+          body.add(piece.length)
         }
         const finish = (): void => {
-          body.complete()
+          body.keep()
           resolve(Buffer.concat(letGo()))
         }
         const breakOff = (): void => stop(brokenOff())

@@ -35,7 +35,12 @@ export function createMetrics(): Metrics {
     help: 'Resident memory of the process',
     registers,
     collect() {
-      this.set(process.memoryUsage.rss())
+      try {
+        this.set(process.memoryUsage.rss())
+      } catch {
+        // It opens a file, and is the less important where none can be opened any more.
+        this.remove()
+      }
     },
   })
   new Gauge({

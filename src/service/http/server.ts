@@ -131,16 +131,19 @@ interface Guarded {
 }
 
 function guarded(app: FastifyInstance, { context, admission, bodies, status, rooms }: Guarded): void {
-  const { limits } = context.settings
   void app.register((scope, _options, done) => {
     scope.addHook('onRequest', credentialCheck(context, admission, status))
-    scope.addHook('preParsing', async ({ method, headers }, reply, payload) => {
-      // Before the body is read: nothing may wait from its parsing to its judgement, because parsed it can take ten times its size.
-      if (method === 'POST' || method === 'PATCH') await context.roomForRecords?.forRecord()
-      if (!(Number(headers['content-length']) > limits.bodyBytes)) inviteBody(reply.raw)
+    scope.addHook('preParsing', async (request, reply, payload) => {
+      if (request.method === 'POST' || request.method === 'PATCH') {
+        // Before the body is read: nothing may wait from its parsing to its judgement, because parsed it can take ten times its size.
+        await context.roomForRecords?.forRecord()
+        bodies.check(request)
+      }
+      inviteBody(reply.raw)
       return payload
     })
     bodies.attach(scope)
+    context.answers.attach(scope)
     // The body of a DELETE means nothing (RFC 9110, 9.3.5).
     scope.addContentTypeParser('application/json', async (request: FastifyRequest) => {
       const bytes = await bodies.read(request)
@@ -157,6 +160,8 @@ function answerError({ settings }: ServiceContext, error: unknown, request: Fast
   }
   if (error instanceof Refusal) {
     if (error.status === 503) reply.header('retry-after', '1')
+    // What would be taken (RFC 9110, 15.5.16).
+    if (error.status === 415) reply.header('accept-encoding', 'identity')
     if (error.status === 429) reply.header('retry-after', String(error.facts['retry_after_seconds']))
     // Fastify would close the connection, and a client that does not ask before it sends would often not see the answer.
     if (!request.raw.complete && request.headers.expect === undefined) reply.removeHeader('connection')

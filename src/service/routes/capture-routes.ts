@@ -53,6 +53,7 @@ export function captureRoutes(app: FastifyInstance, context: ServiceContext): vo
         limit,
       })
     checkNoRepetition(filenames)
+    context.answers.expectAddresses(reply, filenames.length)
     const fileIds = await context.db.transaction().execute(async (trx) => {
       // The row lock makes registrations of one session run one after another, so that two cannot both find a name new.
       const session = await trx
@@ -137,10 +138,9 @@ async function registerFiles(trx: Transaction<Tables>, registration: Registratio
     const rows = await trx
       .insertInto('mocap_session_files')
       .values(
-        names.map((name, index) => ({
+        names.map((name) => ({
           owner,
           session_id: sessionId,
-          position: start + index,
           name,
           video_framerate: frameRate,
           registered_at: at,

@@ -18,8 +18,9 @@ const POLICY =
 
 /** Adds GET /openapi.json and GET /docs. */
 export function openApiRoutes(app: FastifyInstance): void {
-  const json = JSON.stringify(document)
-  const page = pageOf()
+  // As bytes, of which any number of slow readers share one copy.
+  const json = Buffer.from(JSON.stringify(document))
+  const page = Buffer.from(pageOf())
   app.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(json))
   app.get('/docs', (_request, reply) =>
     reply.header('content-security-policy', POLICY).type('text/html; charset=utf-8').send(page),

@@ -30,6 +30,7 @@ export function videoRoutes(app: FastifyInstance, context: ServiceContext): void
     }
     const problems = problemsOf(storage, body.files)
     if (problems.length > 0) throw new MalformedRequest(problems)
+    context.answers.expectAddresses(reply, addressesOf(body.files))
     return createSession(context, storage, { owner: callerOf(request).orgId, signal: goneSignal(reply) }, body)
   })
 
@@ -65,14 +66,17 @@ function sessionIdOf(text: string): string {
   return /^[0-9a-f-]{36}$/.test(text) ? text : refuse(404, 'session_not_found', 'No upload session has this id.')
 }
 
+/** How many the answer will have. */
+function addressesOf(files: readonly FileEntry[]): number {
+  return files.reduce((sum, { number_of_chunks: chunks }) => sum + chunks, 0)
+}
+
 /** Finds problems that the schema of a single field cannot see. */
 function problemsOf(storage: ObjectStorage, files: readonly FileEntry[]): FieldProblem[] {
   const problems: FieldProblem[] = []
   const fileIds = new Set<number>()
-  let addresses = 0
   for (const [index, file] of files.entries()) {
     const { number_of_chunks: chunks, file_id: fileId } = file
-    addresses += chunks
     const most = Math.min(MAX_CHUNKS, Math.max(1, file.file_size_bytes))
     if (chunks > most) {
       const problem = `expected at most ${most}: no chunk may be empty, and there are no more than ${MAX_CHUNKS}`
@@ -85,6 +89,7 @@ function problemsOf(storage: ObjectStorage, files: readonly FileEntry[]): FieldP
     }
     if (fileId !== undefined) fileIds.add(fileId)
   }
+  const addresses = addressesOf(files)
   if (addresses > MAX_ADDRESSES) {
     problems.push({ field: 'files', problem: `have ${addresses} chunks in all, expected at most ${MAX_ADDRESSES}` })
   }

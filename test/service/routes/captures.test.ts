@@ -55,17 +55,17 @@ it('keeps names in the order of capture, each with the frame rate that it was re
   const db = await openDatabase({ kind: 'embedded', folder: join(dataDir, 'db') })
   const rows = await db
     .selectFrom('mocap_session_files')
-    .select(['name', 'position', 'video_framerate'])
+    .select(['name', 'video_framerate'])
     .where('name', 'in', ['a.mp4', 'b.mp4', 'c.mp4', '5000.mp4'])
     .orderBy('id')
     .execute()
   await db.destroy()
 
-  expect(rows.map((row) => [row.name, row.position, row.video_framerate])).toEqual([
-    ['a.mp4', 0, 240],
-    ['b.mp4', 1, 30],
-    ['5000.mp4', 5_002, 30],
-    ['c.mp4', 1, 240],
+  expect(rows.map((row) => [row.name, row.video_framerate])).toEqual([
+    ['a.mp4', 240],
+    ['b.mp4', 30],
+    ['5000.mp4', 30],
+    ['c.mp4', 240],
   ])
 })
 

@@ -11,6 +11,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^(?:EHOSTUNREACH|ENETUNREACH|ENETDOWN)$/, 'no route to it'],
   [/^(?:ECONNRESET|EPIPE)$/, 'connection reset'],
   [/^ETIMEDOUT$/, 'no answer'],
+  [/^E[MN]FILE$/, 'too many files are open here'],
   [/_ALERT_/, 'it refuses this TLS connection'],
   [/CERT|^ERR_TLS_|^UNABLE_TO_/, 'its certificate was not accepted'],
 ]

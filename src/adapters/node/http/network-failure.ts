@@ -15,6 +15,13 @@ export interface FailureContext {
 /** This machine found no way there. */
 const UNREACHED = /^(?:ENETUNREACH|EADDRNOTAVAIL)$/
 
+/** A connection counts as an open file. */
+const FILES_OPEN = {
+  EMFILE:
+    'this program has too many files open. Raise its limit of open files (ulimit -n), or send fewer parts at a time',
+  ENFILE: 'this machine has too many files open. Close other programs',
+}
+
 const doing = { connect: 'connecting', send: 'sending', answer: 'waiting for the answer' }
 
 /** Makes the error. A cause is kept only if it is a system error of Node, which holds an address and a port. */
@@ -62,6 +69,9 @@ function describe(
     case 'EHOSTUNREACH':
     case 'EADDRNOTAVAIL':
       return `There is no way to ${host} from here (${code}): the network is off, or does not lead there`
+    case 'EMFILE':
+    case 'ENFILE':
+      return `No connection to ${host} could be opened (${code}): ${FILES_OPEN[code]}`
     case 'ETIMEDOUT':
       return `${host} did not answer ${while_} (${code})`
     case 'ERR_TRANSPORT_CLOSED':

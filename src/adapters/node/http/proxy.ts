@@ -2,7 +2,7 @@
 // so that no proxy sees a signed address that it need not see.
 
 import http from 'node:http'
-import { isIPv6, type Socket } from 'node:net'
+import { BlockList, isIP, isIPv6, type Socket } from 'node:net'
 import { unescape } from 'node:querystring'
 import { invalid } from '../../../core/errors.ts'
 
@@ -14,7 +14,8 @@ export interface ProxyOptions {
   readonly http?: string
   /**
    * Hosts that are reached directly, separated by commas: `host` (exactly), `.suffix` or `*.suffix` (everything below
-   * it), each with an optional `:port`, or `*` (all). An IPv6 address needs brackets only before a port.
+   * it), each with an optional `:port`, or `*` (all). An IPv6 address needs brackets only before a port. A range of
+   * addresses such as `10.0.0.0/8` excepts targets that are named by such an address.
    */
   readonly no?: string
 }
@@ -46,11 +47,31 @@ export function createProxyChoice(options: ProxyOptions | undefined): (target: U
     .filter((entry) => entry !== '')
     // An address with a zone (fe80::1%eth0) cannot be the host of a URL, so it excepts nothing.
     .map((entry) => (isIPv6(entry) && !entry.includes('%') ? new URL(`http://[${entry}]`).hostname : entry))
+  const ranges = rangesOf(exceptions)
   return (target) => {
     const proxy = target.protocol === 'https:' ? https : plain
-    if (proxy === undefined || exceptions.some((entry) => isException(entry, target))) return undefined
+    if (proxy === undefined || isWithin(ranges, target) || exceptions.some((entry) => isException(entry, target)))
+      return undefined
     return proxy
   }
+}
+
+/** The ranges of addresses among the exceptions, such as `10.0.0.0/8` or `fd00::/8`. */
+function rangesOf(exceptions: readonly string[]): BlockList {
+  const ranges = new BlockList()
+  for (const entry of exceptions) {
+    const [, address = '', bits] = /^\[?([\d.:a-f]+)\]?\/(\d{1,3})$/.exec(entry) ?? []
+    const version = isIP(address)
+    if (version === 4 && Number(bits) <= 32) ranges.addSubnet(address, Number(bits), 'ipv4')
+    if (version === 6 && Number(bits) <= 128) ranges.addSubnet(address, Number(bits), 'ipv6')
+  }
+  return ranges
+}
+
+function isWithin(ranges: BlockList, { hostname }: URL): boolean {
+  const address = hostname.replace(/^\[(.*)\]$/, '$1')
+  const version = isIP(address)
+  return version !== 0 && ranges.check(address, version === 4 ? 'ipv4' : 'ipv6')
 }
 
 /** A proxy that answered but did not open the tunnel. */

@@ -23,6 +23,8 @@ it.each([
   ['ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', /refused the TLS connection .*certificate of this machine.* run that host/],
   ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', /refused the TLS connection .*another version of TLS.* run that host/],
   ['ERR_SSL_PACKET_LENGTH_TOO_LONG', /^storage\.example:443 does not speak TLS /],
+  ['EMFILE', /^No connection to storage\.example:443 could be opened \(EMFILE\): .*limit of open files \(ulimit -n\)/],
+  ['ENFILE', /^No connection to .* \(ENFILE\): this machine has too many files open\. Close other programs$/],
 ])('says of %s what is wrong and what to do', (code, words) => {
   const { message } = failureOf(code)
 

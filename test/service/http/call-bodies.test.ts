@@ -1,95 +1,14 @@
-// The memory that the bodies of calls have in common: who gives way when it is used up, and that a caller hears of it.
+// The memory that the bodies of calls have in common: a caller hears that it is used up, and has it back.
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
-import { createBodyMemory, type HeldBody } from '../../../src/service/http/body-memory.ts'
 import type { ServiceOptions } from '../../../src/service/index.ts'
 import { API_KEY, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
 
 const KIB = 1024
-const FREE = 16 * KIB
-
-/** A memory of 1 MiB, whose bodies go by names, and who was refused. */
-function memoryOfOneMib() {
-  const memory = createBodyMemory(1024 * KIB)
-  const refused: string[] = []
-  const begin = (name: string): HeldBody => memory.hold(name.charAt(0), () => refused.push(name))
-  return { begin, refused }
-}
-
-describe('a memory that is used up', () => {
-  it('is taken from the organisation that holds the most, and there from the youngest body', () => {
-    const { begin, refused } = memoryOfOneMib()
-    const bodies = ['a1', 'a2', 'b1'].map(begin)
-    for (const body of bodies) body.arrived(300 * KIB + FREE)
-
-    begin('b2').arrived(200 * KIB + FREE)
-
-    expect(refused).toEqual(['a2'])
-    begin('c1').arrived(300 * KIB + FREE)
-    expect(refused).toEqual(['a2', 'b2'])
-  })
-
-  it('refuses no body that is complete, and counts it until its call is answered', () => {
-    const { begin, refused } = memoryOfOneMib()
-    const whole = begin('a1')
-    whole.arrived(1024 * KIB + FREE)
-    whole.complete()
-
-    begin('b1').arrived(FREE + 1)
-    expect(refused).toEqual(['b1'])
-    whole.end()
-    begin('b2').arrived(1024 * KIB + FREE)
-    expect(refused).toEqual(['b1'])
-  })
-
-  it('takes small bodies all the same', () => {
-    const { begin, refused } = memoryOfOneMib()
-    const whole = begin('a1')
-    whole.arrived(1024 * KIB + FREE)
-    whole.complete()
-
-    for (let index = 0; index < 100; index += 1) begin(`b${index}`).arrived(FREE)
-
-    expect(refused).toEqual([])
-  })
-
-  it('never holds more, however bodies come and go, and refuses none while there is room', () => {
-    const steps = fc.array(fc.tuple(fc.nat({ max: 9 }), fc.integer({ min: -1, max: 400 })), { maxLength: 100 })
-    fc.assert(
-      fc.property(steps, (all) => {
-        const most = 1024 * KIB
-        const memory = createBodyMemory(most)
-        const sizes = new Map<number, number>()
-        const bodies = new Map<number, HeldBody>()
-        const heldBytes = () => [...sizes.values()].reduce((sum, size) => sum + Math.max(0, size - FREE), 0)
-        for (const [index, kib] of all) {
-          const body =
-            bodies.get(index) ??
-            memory.hold(String(index % 3), () => {
-              expect(heldBytes()).toBeGreaterThan(most)
-              sizes.delete(index)
-              bodies.delete(index)
-            })
-          bodies.set(index, body)
-          if (kib < 0) {
-            body.end()
-            sizes.delete(index)
-            bodies.delete(index)
-          } else {
-            sizes.set(index, (sizes.get(index) ?? 0) + kib * KIB)
-            body.arrived(kib * KIB)
-          }
-          expect(heldBytes()).toBeLessThanOrEqual(most)
-        }
-      }),
-    )
-  })
-})
 
 describe('a service that takes bodies of 1 MiB', () => {
   const BODY_BYTES = 1024 * KIB

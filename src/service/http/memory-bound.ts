@@ -1,32 +1,33 @@
-// One bound for the bodies of all calls together, from their first byte to their answer. It counts what has come, so that a body
-// that trickles keeps nobody out. Where there is too much, the organisation that holds the most gives way, with its youngest body.
+// A bound for the memory that what callers send, or do not take, holds together. It counts what there is, so that a body that
+// trickles keeps nobody out. Where there is too much, the organisation that holds the most gives way, with its youngest piece.
 
-/** Of each body, so much does not count: the calls of an ordinary night are always taken. */
-const UNCOUNTED_BYTES = 16 * 1024
+/** Of each piece, so much does not count: the calls of an ordinary night are always taken. */
+export const UNCOUNTED_BYTES = 16 * 1024
 
-export interface HeldBody {
-  /** May refuse this body or another one. */
-  arrived(bytes: number): void
+/** One body or answer in memory. */
+export interface HeldMemory {
+  /** Counts so many bytes more. May refuse this piece or another one. */
+  add(bytes: number): void
   /** From here on it is not refused. Its bytes still count. */
-  complete(): void
+  keep(): void
   /** Its memory is free again. Must be called at the end. */
   end(): void
 }
 
-export interface BodyMemory {
-  /** Begins a body of this organisation. `refuse` is called at most once. */
-  hold(owner: string, refuse: () => void): HeldBody
+export interface MemoryBound {
+  /** Begins a piece of this organisation. `refuse` is called at most once. */
+  hold(owner: string, refuse: () => void): HeldMemory
 }
 
 interface Holder {
   readonly owner: string
   bytes: number
-  /** Undefined once the body is complete. */
+  /** Undefined once it is kept. */
   refuse: (() => void) | undefined
 }
 
-/** Makes the bound of one service: `most` bytes. */
-export function createBodyMemory(most: number): BodyMemory {
+/** Makes a bound of `most` bytes. */
+export function createMemoryBound(most: number): MemoryBound {
   // In the order in which they began.
   const holders = new Set<Holder>()
   let countedBytes = 0
@@ -34,7 +35,7 @@ export function createBodyMemory(most: number): BodyMemory {
   const end = (holder: Holder): void => {
     if (holders.delete(holder)) countedBytes -= counted(holder)
   }
-  /** Undefined where nothing that counts is still on its way. */
+  /** Undefined where all that counts is kept. */
   const whoGivesWay = (): Holder | undefined => {
     const sums = new Map<string, number>()
     for (const holder of holders) sums.set(holder.owner, (sums.get(holder.owner) ?? 0) + counted(holder))
@@ -48,7 +49,7 @@ export function createBodyMemory(most: number): BodyMemory {
       const holder: Holder = { owner, bytes: 0, refuse }
       holders.add(holder)
       return {
-        arrived(bytes) {
+        add(bytes) {
           if (!holders.has(holder)) return
           countedBytes -= counted(holder)
           holder.bytes += bytes
@@ -60,7 +61,7 @@ export function createBodyMemory(most: number): BodyMemory {
             loser.refuse?.()
           }
         },
-        complete() {
+        keep() {
           holder.refuse = undefined
         },
         end: () => end(holder),

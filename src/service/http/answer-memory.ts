@@ -1,0 +1,60 @@
+// One bound for the answers to calls, until their callers have taken them: an answer can be a hundred times as large as its call, and a
+// caller may read it as slowly as he likes.
+
+import type { FastifyInstance, FastifyReply } from 'fastify'
+
+import { callerOf } from '../access/callers.ts'
+import { createMemoryBound, UNCOUNTED_BYTES } from './memory-bound.ts'
+import { Refusal } from './replies.ts'
+
+/** How many of the largest answers the service holds at a time. */
+const LARGEST_ANSWERS = 4
+/** About what an address takes in an answer. */
+const ADDRESS_BYTES = 400
+/** Beside what comes out of its body, the largest answer has the addresses of 100,000 parts. */
+const MOST_ADDRESSES_BYTES = 100_000 * ADDRESS_BYTES
+
+export interface AnswerMemory {
+  /** Takes memory for an answer with so many addresses before they are made. Throws a Refusal (503) if there is none. */
+  expectAddresses(reply: FastifyReply, count: number): void
+  /** Counts all other answers once they are made. */
+  attach(scope: FastifyInstance): void
+}
+
+/** Makes the bound of one service. `bodyBytes` limits the body of a call. */
+export function createAnswerMemory(bodyBytes: number): AnswerMemory {
+  const bound = createMemoryBound(LARGEST_ANSWERS * (MOST_ADDRESSES_BYTES + bodyBytes))
+  const counted = new WeakSet<FastifyReply>()
+  const take = (reply: FastifyReply, bytes: number): void => {
+    const { raw, request } = reply
+    let [isTaken, isRefused] = [false, false]
+    const held = bound.hold(callerOf(request).orgId, () => {
+      isRefused = true
+      // Its caller tries again, as with any answer that was lost.
+      if (isTaken) request.raw.socket.destroy()
+    })
+    held.add(bytes)
+    if (isRefused) throw new Refusal(503, 'unavailable', 'The service has no memory left for large answers. Try again.')
+    isTaken = true
+    counted.add(reply)
+    // A caller that has left is not heard of again.
+    if (raw.destroyed) held.end()
+    else raw.once('close', () => held.end())
+  }
+  return {
+    expectAddresses: (reply, count) => take(reply, count * ADDRESS_BYTES),
+    attach(scope) {
+      scope.addHook('onSend', (request, reply, payload, done) => {
+        const bytes = typeof payload === 'string' ? Buffer.byteLength(payload) : 0
+        try {
+          if (bytes > UNCOUNTED_BYTES && !counted.has(reply)) take(reply, bytes)
+          done(null, payload)
+        } catch (error) {
+          // Nobody may be told that nothing was done where something was.
+          if (request.method !== 'GET') request.raw.socket.destroy()
+          done(error as Refusal)
+        }
+      })
+    },
+  }
+}
