@@ -75,7 +75,7 @@ export async function persist<TResult, TFailure extends Failure>(
   /** How long the host has been away, by tries and waits; -Infinity: it is not. */
   let awayMs = -Infinity
   for (;;) {
-    tell(onWaiting)
+    void tell(onWaiting)
     const triedAtMs = clock.monotonicNow()
     let failure: TFailure
     if (isAsking && ask) {
@@ -106,7 +106,7 @@ export async function persist<TResult, TFailure extends Failure>(
     const waitMs = Math.min(pauseAfter(failure, tries, random), restMs)
     const { host, reason, status, isAway, isOffline } = failure
     if (host !== undefined && (isOffline || nowMs + waitMs - beganMs >= TOLD_FROM_MS)) {
-      tell(onWaiting, {
+      void tell(onWaiting, {
         host,
         operation,
         reason,
@@ -133,9 +133,9 @@ function pauseAfter({ retryAfterMs = 0, isOffline }: Failure, attempt: number, r
   return Math.max(ownMs, askedMs, MIN_WAIT_MS)
 }
 
-function tell(onWaiting: OnWaiting | undefined, wait?: HostWait): void {
+async function tell(onWaiting: OnWaiting | undefined, wait?: HostWait): Promise<void> {
   try {
-    onWaiting?.(wait)
+    await onWaiting?.(wait)
   } catch {
     // A listener's mistake is not the call's.
   }

@@ -212,12 +212,15 @@ describe('a call that waits', () => {
     },
   )
 
-  it('goes on when its listener throws, and leaves no listener and no timer', async () => {
+  const fail = (): never => {
+    throw new Error('broken listener')
+  }
+  it.each([
+    ['throws', fail],
+    ['rejects', () => Promise.resolve().then(fail)],
+  ])('goes on when its listener %s, and leaves no listener and no timer', async (_, onWaiting) => {
     const subject = clientUnderTest()
     const { signal } = new AbortController()
-    const onWaiting = (): never => {
-      throw new Error('broken listener')
-    }
     const list = subject.client.requestedAnalyses.list({}, { signal, onWaiting })
     await answerNext(subject, { status: 503, headers: { 'retry-after': '60' } })
     await subject.clock.advance(63_000)
