@@ -2,12 +2,12 @@
 // service may be asked whether it is there. Nothing is repeated that could be done twice at a cost.
 
 import { isTransportError, withDetails, type TransportError } from '../core/errors.ts'
+import { onAbort } from '../core/on-abort.ts'
 import type { OnWaiting, TransportReply } from '../core/ports.ts'
 import { unlessAborted } from '../core/unless-aborted.ts'
 import { attemptCall, type ServiceCall } from './attempt.ts'
 import { exhausted, unreachable } from './call-errors.ts'
 import type { CallContext, CallLife } from './call-life.ts'
-import { follow } from './deadline.ts'
 import type { CallOptions } from './operations.ts'
 import { persist, type Tried } from './persist.ts'
 import { classOfStatus } from './status.ts'
@@ -27,7 +27,8 @@ export type Caller = (call: ServiceCall, options: CallOptions) => Promise<CallRe
 /** Makes the function that makes calls. */
 export function createCaller(context: CallContext): Caller {
   return (call, { signal, onWaiting }) => {
-    const { controller, leave } = follow([context.signal, signal])
+    const controller = new AbortController()
+    const leaves = [context.signal, signal].map((each) => each && onAbort(each, () => controller.abort(each.reason)))
     const life: CallLife = {
       signal: controller.signal,
       credential: { name: '', value: '', secret: '' },
@@ -39,7 +40,7 @@ export function createCaller(context: CallContext): Caller {
     }
     return live(context, life, onWaiting).finally(() => {
       context.memory.leave(life)
-      leave()
+      leaves.forEach((leave) => leave?.())
     })
   }
 }

@@ -37,7 +37,7 @@ export function createHostMemory(host: string): HostMemory {
     join: (call, onWaiting) => (wait) => {
       const [sinceMs = wait?.sinceMs ?? 0] = waiting.values()
       if (wait) waiting.set(call, sinceMs)
-      onWaiting?.(wait && Object.assign(wait, { sinceMs }))
+      return onWaiting?.(wait && Object.assign(wait, { sinceMs }))
     },
     leave: (call) => void waiting.delete(call),
   }

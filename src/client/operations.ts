@@ -22,7 +22,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined
   /**
    * Called without a wait as each try begins. Called with one after each failed try, once the answer has been missing
-   * for two seconds, or at once if this machine is offline. What it throws is ignored.
+   * for two seconds, or at once if this machine is offline. A failure of its own is ignored.
    */
   readonly onWaiting?: OnWaiting | undefined
 }

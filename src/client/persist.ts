@@ -11,7 +11,7 @@ export interface Patience {
   readonly random: Random
   /** How many tries may follow the first. Only tries that used one up count. */
   readonly retries: number
-  /** How long the host may be away, ms. */
+  /** How long the host may be away, ms. Time in which this machine slept does not count. */
   readonly giveUpAfterMs: number
 }
 
@@ -41,6 +41,8 @@ const MAX_WAIT_MS = 60_000
 const MAX_OFFLINE_WAIT_MS = 10_000
 /** No pause is shorter than this, ms, however the random draw falls. */
 const MIN_WAIT_MS = 250
+/** A try counts for no more than this, ms: a longer one was most likely slept through. */
+const LONGEST_TRY_MS = 300_000
 /** Waits are reported once no answer has come for this long, ms. A person does not notice less. */
 const TOLD_FROM_MS = 2_000
 
@@ -70,15 +72,17 @@ export async function persist<TResult, TFailure extends Failure>(
   let [tries, usedUp] = [0, 0]
   let isDoubtful = false
   let isAsking = false
-  let awaySinceMs: number | undefined
+  /** How long the host has been away, by tries and waits; -Infinity: it is not. */
+  let awayMs = -Infinity
   for (;;) {
-    tell(onWaiting)
+    void tell(onWaiting)
+    const triedAtMs = clock.monotonicNow()
     let failure: TFailure
     if (isAsking && ask) {
       const unanswered = await ask()
       if (!unanswered?.isAway) {
         isAsking = false
-        awaySinceMs = undefined
+        awayMs = -Infinity
         continue
       }
       failure = unanswered
@@ -95,13 +99,14 @@ export async function persist<TResult, TFailure extends Failure>(
 
     tries += 1
     const [nowMs, wallMs] = [clock.monotonicNow(), clock.wallNow()]
-    awaySinceMs = failure.isAway ? (awaySinceMs ?? nowMs) : undefined
-    const restMs = awaySinceMs === undefined ? Infinity : awaySinceMs + giveUpAfterMs - nowMs
-    if (restMs <= 0) return { failure, awayMs: giveUpAfterMs - restMs }
+    // The outage begins with the end of the first try.
+    awayMs = failure.isAway ? Math.max(0, awayMs + Math.min(nowMs - triedAtMs, LONGEST_TRY_MS)) : -Infinity
+    const restMs = giveUpAfterMs - awayMs
+    if (restMs <= 0) return { failure, awayMs }
     const waitMs = Math.min(pauseAfter(failure, tries, random), restMs)
     const { host, reason, status, isAway, isOffline } = failure
     if (host !== undefined && (isOffline || nowMs + waitMs - beganMs >= TOLD_FROM_MS)) {
-      tell(onWaiting, {
+      void tell(onWaiting, {
         host,
         operation,
         reason,
@@ -113,6 +118,7 @@ export async function persist<TResult, TFailure extends Failure>(
         giveUpAtMs: isAway ? wallMs + restMs : undefined,
       })
     }
+    awayMs += waitMs
     await sleep(clock, waitMs, signal)
   }
 }
@@ -127,9 +133,9 @@ function pauseAfter({ retryAfterMs = 0, isOffline }: Failure, attempt: number, r
   return Math.max(ownMs, askedMs, MIN_WAIT_MS)
 }
 
-function tell(onWaiting: OnWaiting | undefined, wait?: HostWait): void {
+async function tell(onWaiting: OnWaiting | undefined, wait?: HostWait): Promise<void> {
   try {
-    onWaiting?.(wait)
+    await onWaiting?.(wait)
   } catch {
     // A listener's mistake is not the call's.
   }

@@ -2,7 +2,7 @@
 
 import { isTransportError, TransportError } from '../core/errors.ts'
 import type { Clock, Transport, TransportReply, TransportRequest } from '../core/ports.ts'
-import { createDeadline } from './deadline.ts'
+import { createTimeLimit } from '../core/time/time-limit.ts'
 
 /**
  * Sends a request once. Rejects with the signal's reason when aborted, and with whatever a transport throws outside its
@@ -17,7 +17,7 @@ export async function sendOnce(
   const { signal } = request
   signal.throwIfAborted()
   const tooLate = new Error('late')
-  const deadline = createDeadline(clock, asked.timeoutMs, tooLate, signal)
+  const deadline = createTimeLimit(clock, asked.timeoutMs, () => tooLate, signal)
   const timed = { ...request, signal: deadline.signal }
   try {
     return await transport.send(timed)

@@ -1,5 +1,5 @@
 // The one place that sends events to the host. They are typed and synchronous, and each listener runs in its own try, so that a
-// bug in a host's listener never changes an upload.
+// bug in a host's listener never changes an upload, nor ends its process as a rejection that nobody handles.
 
 import { EventEmitter } from 'eventemitter3'
 import { summarize, type ErrorSummary } from '../core/errors.ts'
@@ -16,10 +16,21 @@ export interface Emitter<T> extends Events<T> {
   emit<K extends keyof T & string>(event: K, payload: T[K]): void
 }
 
-/** A listener that throws is reported once, as a warning, and stays registered. */
+/** A listener that throws or rejects is reported once, as a warning, and stays registered. */
 export function createEmitter<T extends { readonly warning: ErrorSummary }>(): Emitter<T> {
   const events = new EventEmitter<string>()
   const reported = new WeakSet<object>()
+  /** Calls the listener at once. */
+  const tell = async (listener: (payload: unknown) => unknown, payload: unknown): Promise<void> => {
+    try {
+      await listener(payload)
+    } catch (error) {
+      if (reported.has(listener)) return
+      reported.add(listener)
+      const message = `A listener threw: ${summarize(error).message}`
+      emitter.emit('warning', { code: 'ERR_UPLOAD_INTERNAL', message })
+    }
+  }
   const emitter: Emitter<T> = {
     on(event, listener) {
       events.on(event, listener as (payload: unknown) => void)
@@ -29,16 +40,7 @@ export function createEmitter<T extends { readonly warning: ErrorSummary }>(): E
     },
     isHeard: (event) => events.listenerCount(event) > 0,
     emit(event, payload) {
-      for (const listener of events.listeners(event)) {
-        try {
-          listener(payload)
-        } catch (error) {
-          if (reported.has(listener)) continue
-          reported.add(listener)
-          const message = `A listener threw: ${summarize(error).message}`
-          emitter.emit('warning', { code: 'ERR_UPLOAD_INTERNAL', message })
-        }
-      }
+      for (const listener of events.listeners(event)) void tell(listener, payload)
     },
   }
   return emitter

@@ -3,7 +3,7 @@
 import type { RequestedAnalysis } from '../client/contract.ts'
 import { checkFields, listOf, optional } from '../client/check-fields.ts'
 import { checkInteger, checkText } from '../client/checks.ts'
-import { createDeadline } from '../client/deadline.ts'
+import { createTimeLimit } from '../core/time/time-limit.ts'
 import { isUploadError, known, summarize, type ErrorSummary } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import type { Clock } from '../core/ports.ts'
@@ -120,7 +120,12 @@ async function ask(
   leftMs: number,
   signal: AbortSignal,
 ): Promise<RequestedAnalysis | undefined> {
-  const question = createDeadline(clock, Math.max(leftMs, LAST_QUESTION_MS), new Error('The time is up.'), signal)
+  const question = createTimeLimit(
+    clock,
+    Math.max(leftMs, LAST_QUESTION_MS),
+    () => new Error('The time is up.'),
+    signal,
+  )
   try {
     return await get(question.signal)
   } catch (error) {

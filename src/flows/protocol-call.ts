@@ -3,6 +3,7 @@
 import { onAbort } from '../core/on-abort.ts'
 import type { Clock, OnWaiting } from '../core/ports.ts'
 import { createTimeLimit } from '../core/time/time-limit.ts'
+import { timeout } from '../core/time/within-time.ts'
 import type { TransferEvent } from '../core/transfer/transfer-job.ts'
 import { unlessAborted } from '../core/unless-aborted.ts'
 
@@ -27,7 +28,7 @@ export async function callProtocol<T>(
   call: (onWaiting: OnWaiting, lasting: AbortSignal) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted()
-  const limit = createTimeLimit(clock, SILENT_MS, SILENT)
+  const limit = createTimeLimit(clock, SILENT_MS, () => timeout(SILENT))
   const lasting = new AbortController()
   const end = (): void => lasting.abort(signal.reason)
   let isAtRest = false

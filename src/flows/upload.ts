@@ -77,7 +77,7 @@ export interface UploadFileStatus {
   readonly error?: ErrorSummary
 }
 
-/** What `on` takes: each event with its payload. Listeners are called synchronously; one that throws harms nothing. */
+/** What `on` takes: each event with its payload. Listeners are called synchronously; one that throws or rejects harms nothing. */
 export interface UploadEvents {
   state: { readonly state: UploadState }
   /** At most five a second, and once at the end. */

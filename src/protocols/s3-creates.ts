@@ -6,6 +6,7 @@ import { given } from '../core/given.ts'
 import type { CreatedSession, HostWait, OnWaiting } from '../core/ports.ts'
 import { parseHttpDateMs } from '../core/retry-after.ts'
 import { createTimeLimit } from '../core/time/time-limit.ts'
+import { timeout } from '../core/time/within-time.ts'
 import { inTurns } from './in-turns.ts'
 import { callS3 } from './s3-call.ts'
 import type { S3CallPorts } from './s3-sign.ts'
@@ -88,7 +89,9 @@ function checkKeys(keys: readonly string[]): void {
 async function forget(ports: S3CallPorts, uploads: readonly S3SessionUpload[]): Promise<readonly S3SessionUpload[]> {
   const left = new Set(uploads)
   const once = { ...ports, tries: 1, giveUpAfterMs: 0 }
-  const { signal, end } = createTimeLimit(ports.clock, FORGET_WITHIN_MS, 'The store was not told in time.')
+  const { signal, end } = createTimeLimit(ports.clock, FORGET_WITHIN_MS, () =>
+    timeout('The store was not told in time.'),
+  )
   const abort = async (upload: S3SessionUpload): Promise<void> => {
     const { key, uploadId } = upload
     const outcome = await callS3(once, { operation: 'abort', key, uploadId }, signal)

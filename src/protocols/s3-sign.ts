@@ -1,6 +1,6 @@
 // Requests to an S3-compatible store are signed by the host: anew for each try, and with the same patience as a call.
 
-import { createDeadline } from '../client/deadline.ts'
+import { createTimeLimit } from '../core/time/time-limit.ts'
 import { checkAddress, readAddressPolicy, type AddressPolicy } from '../core/address/address-policy.ts'
 import { isPublicHost } from '../core/address/public-host.ts'
 import { isUploadError, UploadError } from '../core/errors.ts'
@@ -78,8 +78,8 @@ export async function signPart(ports: S3CallPorts, request: PartRequest, signal:
 /** Asks the host once, for as long as one try may take. */
 export async function signWithin(ports: S3CallPorts, request: S3SignRequest, signal: AbortSignal): Promise<Signed> {
   const limitMs = timeoutOf(ports)
-  const tooLate = notSigned(request, `nothing for ${limitMs / 1000} s.`)
-  const deadline = createDeadline(ports.clock, limitMs, tooLate, signal)
+  const tooLate = (): Error => notSigned(request, `nothing for ${limitMs / 1000} s.`)
+  const deadline = createTimeLimit(ports.clock, limitMs, tooLate, signal)
   try {
     return await signFor(ports, request, deadline.signal)
   } finally {

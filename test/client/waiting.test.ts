@@ -212,12 +212,15 @@ describe('a call that waits', () => {
     },
   )
 
-  it('goes on when its listener throws, and leaves no listener and no timer', async () => {
+  const fail = (): never => {
+    throw new Error('broken listener')
+  }
+  it.each([
+    ['throws', fail],
+    ['rejects', () => Promise.resolve().then(fail)],
+  ])('goes on when its listener %s, and leaves no listener and no timer', async (_, onWaiting) => {
     const subject = clientUnderTest()
     const { signal } = new AbortController()
-    const onWaiting = (): never => {
-      throw new Error('broken listener')
-    }
     const list = subject.client.requestedAnalyses.list({}, { signal, onWaiting })
     await answerNext(subject, { status: 503, headers: { 'retry-after': '60' } })
     await subject.clock.advance(63_000)
@@ -226,6 +229,42 @@ describe('a call that waits', () => {
     expect((await list).items).toEqual([])
     expect(getEventListeners(signal, 'abort')).toEqual([])
     expect(subject.clock.pending).toBe(0)
+  })
+})
+
+describe('a machine that sleeps', () => {
+  const NIGHT_MS = 8 * 3_600_000
+
+  it('hears after it the answer that came meanwhile: a create is not made a second time', async () => {
+    const subject = clientUnderTest()
+    await makeHostKnown(subject)
+    const created = subject.client.mocapSessions.create(aMocapSession)
+    const request = await subject.transport.next()
+
+    subject.clock.suspend(NIGHT_MS)
+    // What fell due is told before what came over the network is read.
+    await subject.clock.advance(0)
+    request.reply({ status: 200, body: { id: 's-1', session_id: 's-1' } })
+
+    expect(await created).not.toHaveProperty('hasPossibleOrphan')
+    expect(subject.clock.pending).toBe(0)
+  })
+
+  it.each(['while it waits', 'during a try'])('uses up no time of an outage: %s', async (when) => {
+    const subject = clientUnderTest({ giveUpAfterMs: 600_000 })
+    await makeHostKnown(subject)
+    const list = subject.client.requestedAnalyses.list()
+    ;(await subject.transport.next()).fail({ phase: 'connect' })
+    await subject.clock.advance(0)
+    if (when === 'during a try') await passWait(subject)
+    subject.clock.suspend(NIGHT_MS)
+    await subject.clock.advance(0)
+    // The network comes back a moment later than the machine.
+    ;(await subject.transport.next()).fail({ phase: 'connect' })
+    await passWait(subject)
+    await answerNext(subject, { status: 200, body: [] })
+
+    expect((await list).items).toEqual([])
   })
 })
 

@@ -1,10 +1,11 @@
 // What a platform tells of its processes and of itself, each fact in the platform's own form.
 //
-// Linux: the start in ticks since boot, the boot's id, the machine's id, and the namespace in which process ids are
-// counted (a container has its own). macOS: the start from `ps`, the boot's UUID, the hardware's UUID. Windows: the
+// Linux: the start in ticks since boot, also that of a thread, the boot's id, the machine's id, and the namespace in
+// which process ids are counted (a container has its own). macOS: the start from `ps`, the boot's UUID, the hardware's UUID. Windows: the
 // start from PowerShell, the machine's GUID from the registry. A fact that the platform does not tell makes a dead
 // process look alive or far away, so a session is refused but never endangered.
 
+import { readlinkSync } from 'node:fs'
 import { readFile, readlink } from 'node:fs/promises'
 import { win32 } from 'node:path'
 import { promisify } from 'node:util'
@@ -16,6 +17,8 @@ export interface PlatformReads {
   /** A file's text, trimmed. */
   textOf(path: string): Promise<string | undefined>
   linkOf(path: string): Promise<string | undefined>
+  /** The same, read by the thread that asks. */
+  linkNow(path: string): string | undefined
   /** What a program writes to stdout, trimmed; undefined if it fails. */
   answerOf(program: string, args: readonly string[]): Promise<string | undefined>
 }
@@ -23,6 +26,10 @@ export interface PlatformReads {
 export interface PlatformFacts {
   /** When a process started. `ENDED` if it has ended and only its id is left. */
   startOf(pid: number): Promise<string | undefined>
+  /** When a thread of a process started; undefined if there is no such thread, or the platform does not show threads. */
+  startOfThread(pid: number, thread: string): Promise<string | undefined>
+  /** The thread that asks, in this process. */
+  ownThread(): string | undefined
   /** Which boot this is. */
   boot(): Promise<string | undefined>
   /** Not to be shown to others as it is. */
@@ -54,6 +61,13 @@ export const systemReads: PlatformReads = {
     return text.trim() || undefined
   },
   linkOf: (path) => readlink(path).catch(() => undefined),
+  linkNow(path) {
+    try {
+      return readlinkSync(path)
+    } catch {
+      return undefined
+    }
+  },
   async answerOf(program, args) {
     // The same words whoever asks: the start is written in the language and time zone of the environment.
     const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' }
@@ -65,17 +79,27 @@ export const systemReads: PlatformReads = {
 }
 
 const nothing = (): Promise<undefined> => Promise.resolve(undefined)
-const NO_FACTS: PlatformFacts = { startOf: nothing, boot: nothing, machineId: nothing, pidSpace: nothing }
+const NO_THREADS = { startOfThread: nothing, ownThread: () => undefined }
+const NO_FACTS: PlatformFacts = {
+  ...NO_THREADS,
+  startOf: nothing,
+  boot: nothing,
+  machineId: nothing,
+  pidSpace: nothing,
+}
 
-function linuxFacts({ textOf, linkOf }: PlatformReads): PlatformFacts {
+function linuxFacts({ textOf, linkOf, linkNow }: PlatformReads): PlatformFacts {
+  const startIn = async (folder: string): Promise<string | undefined> => {
+    const stat = await textOf(`${folder}/stat`)
+    // The program's name is in parentheses, and may itself contain spaces and parentheses. After it come the state,
+    // field 3, and later the start, field 22.
+    const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return fields?.[0] === 'Z' || fields?.[0] === 'X' ? ENDED : fields?.[19]
+  }
   return {
-    async startOf(pid) {
-      const stat = await textOf(`/proc/${String(pid)}/stat`)
-      // The program's name is in parentheses, and may itself contain spaces and parentheses. After it come the state,
-      // field 3, and later the start, field 22.
-      const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
-      return fields?.[0] === 'Z' || fields?.[0] === 'X' ? ENDED : fields?.[19]
-    },
+    startOf: (pid) => startIn(`/proc/${String(pid)}`),
+    startOfThread: (pid, thread) => startIn(`/proc/${String(pid)}/task/${thread}`),
+    ownThread: () => /\/task\/(\d+)$/.exec(linkNow('/proc/thread-self') ?? '')?.[1],
     boot: () => textOf('/proc/sys/kernel/random/boot_id'),
     async machineId() {
       // In images of containers this file is empty, or has the word `uninitialized` where a machine has its id.
@@ -89,6 +113,7 @@ function linuxFacts({ textOf, linkOf }: PlatformReads): PlatformFacts {
 /** By absolute paths: a program that cron starts has a PATH without /usr/sbin, and would pass for another machine's. */
 function macFacts({ answerOf }: PlatformReads): PlatformFacts {
   return {
+    ...NO_THREADS,
     startOf: (pid) => answerOf('/bin/ps', ['-o', 'lstart=', '-p', String(pid)]),
     boot: () => answerOf('/usr/sbin/sysctl', ['-n', 'kern.bootsessionuuid']),
     async machineId() {
@@ -104,6 +129,7 @@ function windowsFacts({ answerOf, env }: PlatformReads): PlatformFacts {
   const inSystemFolder = (...names: readonly string[]): string =>
     win32.join(env['SystemRoot'] ?? 'C:\\Windows', 'System32', ...names)
   return {
+    ...NO_THREADS,
     /**
      * In steps of 100 ns, as the system keeps it. Asked once for each process, and for a lock's holder only if somebody
      * waits for it.

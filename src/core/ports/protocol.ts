@@ -130,9 +130,9 @@ export interface HostWait {
 /**
  * Reports the wait of a call that is repeated. Called with a wait after every try, once a person would notice that the answer
  * is missing, or when there is no network. Called without one as each try begins; a pause then lets that try finish. Called
- * with null when many tries make up one call: one of them has its answer, and the next begins. What it throws is ignored.
+ * with null when many tries make up one call: one of them has its answer, and the next begins. A failure of its own is ignored.
  */
-export type OnWaiting = (wait?: HostWait | null) => void
+export type OnWaiting = (wait?: HostWait | null) => unknown
 
 /** What the platform knows about a missing answer, beyond what the error says. */
 export type Explain = (error: TransportError) => {

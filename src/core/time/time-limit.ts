@@ -1,35 +1,37 @@
 // A limit on how long something may take, on the Clock port. A sleep of the machine does not use it up.
 
-import { UploadError } from '../errors.ts'
+import { onAbort } from '../on-abort.ts'
 import type { Clock } from '../ports.ts'
 import { hasSlept } from './suspend.ts'
 
 export interface TimeLimit {
-  /** Fires with ERR_UPLOAD_TIMEOUT when the time is up. */
+  /** Fires when the time is up, or before that with the outer signal and its reason. */
   readonly signal: AbortSignal
   /** Gives this much time from now on, ms, instead of what was left. */
   restart(limitMs: number): void
-  /** Removes the timer. Must be called in the end. */
+  /** Removes the timer and the listener. Must be called in the end. */
   end(): void
 }
 
-/** After a sleep, the whole time is given once more: nobody knows how much of it was left. */
-export function createTimeLimit(
-  clock: Clock,
-  limitMs: number,
-  message: string,
-  details: UploadError['details'] = {},
-): TimeLimit {
+/**
+ * After a sleep, the whole time is given once more: nobody knows how much of it was left, and what was waited for may have come
+ * meanwhile, unread. `tooLate` gives the reason with which the signal then fires.
+ */
+export function createTimeLimit(clock: Clock, limitMs: number, tooLate: () => Error, outer?: AbortSignal): TimeLimit {
   const controller = new AbortController()
+  const leave = outer && onAbort(outer, () => controller.abort(outer.reason))
   let timer: unknown
-  const end = (): void => clock.clearTimeout(timer)
   const arm = (): void => {
-    end()
+    clock.clearTimeout(timer)
     const dueMs = clock.monotonicNow() + limitMs
     timer = clock.setTimeout(() => {
       if (hasSlept(clock, dueMs)) arm()
-      else controller.abort(new UploadError('ERR_UPLOAD_TIMEOUT', message, { details }))
+      else controller.abort(tooLate())
     }, limitMs)
+  }
+  const end = (): void => {
+    clock.clearTimeout(timer)
+    leave?.()
   }
   arm()
   const restart = (ms: number): void => {

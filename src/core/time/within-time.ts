@@ -1,6 +1,6 @@
 // Limits the time that a function of the host may take. It need not listen to a signal, and may throw at once.
 
-import type { UploadError } from '../errors.ts'
+import { UploadError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
 import { unlessAborted } from '../unless-aborted.ts'
 import { createTimeLimit } from './time-limit.ts'
@@ -11,14 +11,17 @@ export async function withinTime<T>(
   limitMs: number,
   late: string,
   task: (signal: AbortSignal) => Promise<T>,
-  details?: UploadError['details'],
 ): Promise<T> {
-  const { signal, end } = createTimeLimit(clock, limitMs, late, details)
+  const { signal, end } = createTimeLimit(clock, limitMs, () => timeout(late))
   try {
     return await unlessAborted(task(signal), signal)
   } finally {
     end()
   }
+}
+
+export function timeout(message: string): UploadError {
+  return new UploadError('ERR_UPLOAD_TIMEOUT', message)
 }
 
 /** How long work of the host may delay an end, ms. */

@@ -19,6 +19,7 @@ function says(platform: NodeJS.Platform, { texts = {}, links = {}, answers = {},
     ...{ platform, env },
     textOf: (path) => Promise.resolve(texts[path]),
     linkOf: (path) => Promise.resolve(links[path]),
+    linkNow: (path) => links[path],
     answerOf: (program, args) => Promise.resolve(answers[[program, ...args].join(' ')]),
   }
 }
@@ -122,6 +123,15 @@ describe('Linux', () => {
     const reads = says('linux', { texts: { '/proc/4711/stat': stat('node', state) } })
 
     expect(await platformFacts(reads).startOf(4711)).toBe(ENDED)
+  })
+
+  it('says which thread asks, and when that started', async () => {
+    const texts = { '/proc/4711/task/4715/stat': stat('libuv-worker', 'S') }
+    const facts = platformFacts(says('linux', { texts, links: { '/proc/thread-self': '4711/task/4715' } }))
+
+    expect(facts.ownThread()).toBe('4715')
+    expect(await facts.startOfThread(4711, '4715')).toBe('8675309')
+    expect(await facts.startOfThread(4711, '4716')).toBeUndefined()
   })
 
   it.each<[string, Readonly<Record<string, string>>, string | undefined]>([

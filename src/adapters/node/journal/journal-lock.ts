@@ -3,7 +3,8 @@
 // The lock is a folder `lock` that holds one file. The file says who the holder is, and its name is a number that no
 // other holder ever has. The folder is completed aside and renamed into place. A rename onto a folder that is not empty
 // fails, so of many takers exactly one wins. The file of a dead holder is deleted by its own name, so a slow taker can
-// never delete the lock of the next one. A lock is stale only if its process is gone, never because it is old.
+// never delete the lock of the next one. A lock is stale only if its process is gone, or its worker thread, never
+// because it is old.
 
 import { randomUUID } from 'node:crypto'
 import { open, readFile, readdir, rename, rm, rmdir } from 'node:fs/promises'
@@ -96,7 +97,7 @@ async function writeOwner(path: string, owner: ProcessIdentity): Promise<void> {
   }
 }
 
-/** Removes the lock of a process that is gone. Throws if the process may still be there. */
+/** Removes the lock of a process or thread that is gone. Throws if it may still be there. */
 async function clearWay(folder: string, key: string): Promise<void> {
   const lock = join(folder, 'lock')
   for (const name of await namesIn(lock)) {
@@ -172,7 +173,9 @@ function isIdentity(value: unknown): value is ProcessIdentity {
   if (typeof value.host !== 'string' || !Number.isSafeInteger(value.pid) || Number(value.pid) <= 0) return false
   // A field of another type than ours must not pass for one that differs, which would make its holder count as gone.
   const known: Partial<Record<string, unknown>> = { ...value }
-  return ['machine', 'start', 'boot', 'pidSpace'].every((name) => ['string', 'undefined'].includes(typeof known[name]))
+  return ['machine', 'start', 'boot', 'pidSpace', 'thread'].every((name) =>
+    ['string', 'undefined'].includes(typeof known[name]),
+  )
 }
 
 async function namesIn(folder: string): Promise<string[]> {

@@ -3,6 +3,7 @@
 
 import { createHmac } from 'node:crypto'
 import { hostname } from 'node:os'
+import { isMainThread } from 'node:worker_threads'
 
 import { errorCode } from '../file-problem.ts'
 import { ENDED, platformFacts, systemReads } from '../platform-facts.ts'
@@ -21,12 +22,17 @@ export interface ProcessIdentity {
   readonly boot?: string
   /** The space in which the process id counts. */
   readonly pidSpace?: string
+  /**
+   * Which worker thread of the process, and when that started, as `number-start`: it may end long before its process.
+   * Absent for the main thread, and where the platform does not show threads.
+   */
+  readonly thread?: string
 }
 
 const facts = platformFacts(systemReads)
 let own: Promise<ProcessIdentity> | undefined
 
-/** The identity of this process. The system is asked once. */
+/** The identity of this process, and of this thread in it. The system is asked once. */
 export function ownIdentity(): Promise<ProcessIdentity> {
   return (own ??= identify())
 }
@@ -39,7 +45,10 @@ export async function whereIs(found: ProcessIdentity): Promise<'gone' | 'alive' 
   if (areDifferent(found.pidSpace, here.pidSpace)) return 'elsewhere'
   if (!hasProcess(found.pid)) return 'gone'
   const now = await facts.startOf(found.pid)
-  return now === ENDED || areDifferent(found.start, now) ? 'gone' : 'alive'
+  if (now === ENDED || areDifferent(found.start, now)) return 'gone'
+  // Of a process of which nothing can be read, nothing is known of its threads.
+  if (now === undefined || found.thread === undefined) return 'alive'
+  return found.thread === (await namedThread(found.pid, found.thread.split('-')[0])) ? 'alive' : 'gone'
 }
 
 /**
@@ -53,9 +62,16 @@ export function isThisMachine(found: ProcessIdentity, here: ProcessIdentity): bo
   return here.machine !== undefined || found.boot === here.boot
 }
 
+/** Undefined if there is no such thread. */
+async function namedThread(pid: number, thread: string | undefined): Promise<string | undefined> {
+  const start = thread && (await facts.startOfThread(pid, thread))
+  return start && `${thread}-${start}`
+}
+
 async function identify(): Promise<ProcessIdentity> {
-  const asked = [facts.startOf(process.pid), facts.boot(), machineOf(), facts.pidSpace()] as const
-  const [start, boot, machine, pidSpace] = await Promise.all(asked)
+  const ownThread = namedThread(process.pid, isMainThread ? undefined : facts.ownThread())
+  const asked = [facts.startOf(process.pid), facts.boot(), machineOf(), facts.pidSpace(), ownThread] as const
+  const [start, boot, machine, pidSpace, thread] = await Promise.all(asked)
   return {
     host: hostname(),
     pid: process.pid,
@@ -63,6 +79,7 @@ async function identify(): Promise<ProcessIdentity> {
     ...(start === undefined ? {} : { start }),
     ...(boot === undefined ? {} : { boot }),
     ...(pidSpace === undefined ? {} : { pidSpace }),
+    ...(thread === undefined ? {} : { thread }),
   }
 }
 

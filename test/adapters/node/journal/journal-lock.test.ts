@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { build } from 'tsup'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 
@@ -16,14 +17,17 @@ import {
 import { folderOfKey } from '../../../../src/adapters/node/journal/session-folder.ts'
 
 /**
- * Another process with the journal. It is told `open`, `append`, `close` with a key, or `compete` with a key and a file
+ * Another process or thread with the journal. It is told `open`, `append`, `close` with a key, or `compete` with a key and a file
  * that only one may have made at a time until it has had the session 15 times, and answers each.
  */
 const PROGRAM = `
 import { open as openFile, rm } from 'node:fs/promises'
+import { parentPort, workerData } from 'node:worker_threads'
 import { diskJournal } from ${JSON.stringify(join(import.meta.dirname, '../../../../src/adapters/node/journal/disk-journal.ts'))}
 
-const journal = diskJournal({ folder: process.argv[2] })
+const port = parentPort ?? process
+const send = (answer) => (parentPort ? parentPort.postMessage(answer) : process.send(answer))
+const journal = diskJournal({ folder: workerData ?? process.argv[2] })
 const sessions = new Map()
 const verbs = {
   async open(key) { const session = await journal.open(key); sessions.set(key, session); return session.records },
@@ -44,11 +48,11 @@ const verbs = {
     return wins
   },
 }
-process.on('message', async ([verb, ...args]) => {
-  try { process.send({ value: await verbs[verb](...args) }) }
-  catch (error) { process.send({ code: error.code, message: error.message }) }
+port.on('message', async ([verb, ...args]) => {
+  try { send({ value: await verbs[verb](...args) }) }
+  catch (error) { send({ code: error.code, message: error.message }) }
 })
-process.send('ready')
+send('ready')
 `
 
 let program: string
@@ -418,6 +422,39 @@ describe('whereIs', () => {
 
   it('calls this process alive', async () => {
     expect(await whereIs(await ownIdentity())).toBe('alive')
+  })
+})
+
+describe.runIf(process.platform === 'linux')('between threads of one process', () => {
+  const threads: Worker[] = []
+  afterEach(() => Promise.all(threads.splice(0).map((thread) => thread.terminate())))
+
+  const startThread = async (): Promise<Worker> => {
+    const thread = new Worker(program, { workerData: folder })
+    threads.push(thread)
+    await once(thread, 'message')
+    return thread
+  }
+  const tellThread = async (thread: Worker, ...order: readonly string[]): Promise<Answer> => {
+    const answer = once(thread, 'message')
+    thread.postMessage(order)
+    return ((await answer) as [Answer])[0]
+  }
+
+  it('what one held is taken over with all that it had appended once it has ended, however that came, and not before', async () => {
+    const [one, other] = [await startThread(), await startThread()]
+    await tellThread(one, 'open', 'night-1')
+    await tellThread(one, 'append', 'night-1')
+    const place = join(folder, folderOfKey('night-1'))
+    expect(await isLocked(place)).toBe(true)
+    expect(await tellThread(other, 'open', 'night-1')).toMatchObject(refused('it is open in this process already'))
+
+    await one.terminate()
+
+    expect(await isLocked(place)).toBe(false)
+    expect(await tellThread(other, 'open', 'night-1')).toEqual({
+      value: [{ type: 'session.creating', at: process.pid }],
+    })
   })
 })
 
