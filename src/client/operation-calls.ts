@@ -1,6 +1,7 @@
 // Each method of the client: checks its input, puts it on the wire, makes the call, and reads what the method needs
 // from the reply. An error about a reply that lacks something also names what was sent.
 
+import type { Clock } from '../core/ports.ts'
 import type { BaseUrl } from './base-url.ts'
 import type { Caller } from './caller.ts'
 import { checkId, checkObject, checkRequired } from './checks.ts'
@@ -25,8 +26,8 @@ import { showNames } from './reply.ts'
 import { isGone } from './status.ts'
 
 /** Makes the methods of a client over a caller. */
-export function createOperations(baseUrl: BaseUrl, caller: Caller): ServiceClient {
-  const perform = createPerform(baseUrl, caller)
+export function createOperations(baseUrl: BaseUrl, caller: Caller, clock: Clock): ServiceClient {
+  const perform = createPerform(baseUrl, caller, clock)
   /** Creates something, of which an earlier try may have left another. `needed` says what the answer must have. */
   const create = async <TResult extends object>(
     name: OperationName,

@@ -89,5 +89,5 @@ export function createClient(options: ServiceClientOptions): {
   const memory = createHostMemory(baseUrl.host)
   const settings = { timeoutMs, maxReplyBytes, retries, giveUpAfterMs, question, credentials, memory }
   const caller = createCaller(Object.assign({}, options, settings))
-  return { client: createOperations(baseUrl, caller), memory }
+  return { client: createOperations(baseUrl, caller, clock), memory }
 }

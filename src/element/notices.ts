@@ -59,9 +59,12 @@ export function createNotices(onDismissed: () => void): Notices {
     },
     showProblem(error, words, title) {
       const problem = problemOf(error)
+      const { message, status, file } = error
+      // What does not know how to create a session is hardly the service.
+      const doubt = status === 404 && !file ? ' Check the base URL.' : ''
       const details =
         problem === 'setup' || problem === 'elsewhere'
-          ? build('p', 'hint', {}, words.details(isolated(error.message)))
+          ? build('p', 'hint', {}, words.details(isolated(message + doubt)))
           : undefined
       show(words, title ?? words.problems[problem], details)
     },

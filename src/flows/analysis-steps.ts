@@ -19,7 +19,7 @@ export async function createSegments(
     if ('segmentId' in segment) return checkSegmentId(segment.segmentId, 'segmentId')
     const { movementTypeId, domHand, movementIds } = segment
     const made = await client.playerGroupSegments.create(
-      { movementTypeId, domHand, ...given({ orgMovementIds: movementIds }) },
+      { movementTypeId, domHand, orgMovementIds: movementIds },
       calling,
     )
     return made.analysisSegmentId
@@ -54,7 +54,8 @@ export async function createDraft(
         name,
         status: 'draft',
         primaryAnalysisSegmentId: primary,
-        ...given({ comparisonAnalysisSegmentId: comparison, populationAnalysisSegmentId: population }),
+        comparisonAnalysisSegmentId: comparison,
+        populationAnalysisSegmentId: population,
       },
       calling,
     ))

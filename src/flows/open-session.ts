@@ -5,6 +5,7 @@ import type { AddressRules } from '../core/address/address-policy.ts'
 import { whereUsable } from '../core/address/unusable-session.ts'
 import { isUploadError, UploadError } from '../core/errors.ts'
 import type { Clock, CreatedSession, OnWaiting, PlannedFile, Protocol } from '../core/ports.ts'
+import { nextTask } from '../core/time/next-task.ts'
 import type { TransferEvent } from '../core/transfer/transfer-job.ts'
 import { checkAddressed } from './check-addressed.ts'
 import { callProtocol } from './protocol-call.ts'
@@ -40,7 +41,7 @@ export async function openSession(
       }
       return protocol.create(plans, signal, told, isReplacing)
     })
-    if (plans.length > MANY_FILES) await new Promise<void>((go) => options.clock.setTimeout(go, 0))
+    if (plans.length > MANY_FILES) await nextTask(options.clock)
     const asked = isReplacing || protocol.traits.addressing === 'session' ? plans : []
     whereUsable(created, () => {
       // The caller gave up just as the answer came, and will start anew or not at all.

@@ -1,12 +1,11 @@
 // The files of a session that is to continue, in the form in which they have to be found again.
 
-import { given } from '../core/given.ts'
 import type { FoldedJournal } from '../core/journal/fold-journal.ts'
 import type { SoughtFile } from '../core/ports.ts'
 
 /** All files, in order. A confirmed file is not read again, but may help to tell two similar files apart. */
 export function soughtFiles({ ledger, locations }: Pick<FoldedJournal, 'ledger' | 'locations'>): SoughtFile[] {
   return ledger.files.map(({ plan: { fileIndex, name, sizeBytes, modifiedAtMs } }) => {
-    return { fileIndex, name, location: locations[fileIndex] ?? name, sizeBytes, ...given({ modifiedAtMs }) }
+    return { fileIndex, name, location: locations[fileIndex] ?? name, sizeBytes, modifiedAtMs }
   })
 }

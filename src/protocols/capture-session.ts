@@ -52,7 +52,7 @@ export function captureSession(options: CaptureSessionOptions): Protocol {
         sessionId,
         filenames: files.map((file) => file.name),
         reprocess: isReprocess,
-        ...given({ frameRate }),
+        frameRate,
       },
       calling,
     )

@@ -477,6 +477,21 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(await page.getByRole('alert').textContent()).toBe('')
   })
 
+  test('says to those who run the page that nothing at its base URL knows what it asks for', async () => {
+    const page = await openPage()
+    await addElement(page)
+    await page.evaluate(() => {
+      const element = document.querySelector('mocap-uploader')!
+      element.setAttribute('base-url', `${element.getAttribute('base-url')!}/elsewhere`)
+      element.addFiles([new File(['x'], 'swing-01.mp4')])
+      return element.start()
+    })
+
+    const details = page.getByRole('alert').getByText('Details: ')
+    await details.getByText('(404)').waitFor()
+    expect(await details.textContent()).toMatch(/ Check the base URL\.\u2069$/)
+  })
+
   test('offers no retry for what nobody in front of the page can mend', async () => {
     const page = await openPage()
     await addElement(page)

@@ -39,6 +39,22 @@ const register =
   (client: ServiceClient): Promise<Map<string, string>> =>
     client.mocapSessionFiles.register({ sessionId: 's', filenames })
 
+it.each([
+  [900_000, 'at once'],
+  [1_100_000, 'in a later task, so that a page can draw in between'],
+])('sense is made of an answer of %i bytes %s', async (length, when) => {
+  const subject = clientUnderTest()
+  let isMade = false
+  const made = subject.client.mocapSessions.create(aMocapSession).then(() => (isMade = true))
+  await answerNext(subject, { status: 200, body: { id: 's', notes: 'x'.repeat(length) } })
+  // All that is left to do in this task is done.
+  await new Promise(setImmediate)
+
+  expect(isMade).toBe(when === 'at once')
+  await subject.clock.advance(0)
+  await made
+})
+
 describe('a success that is none', () => {
   it.each([
     [{ status: 200 }, 'an empty body instead of JSON'],

@@ -45,7 +45,7 @@ export function blobSource(nameOrFile: string | File, given?: Blob): Source {
 
 function identityOf(blob: Blob): SourceIdentity {
   const { size: sizeBytes, lastModified: modifiedAtMs } = blob as Blob & Partial<File>
-  return modifiedAtMs === undefined ? { sizeBytes } : { sizeBytes, modifiedAtMs }
+  return { sizeBytes, modifiedAtMs }
 }
 
 function blobReader(name: string, blob: Blob, probe: (isUrgent: boolean) => Promise<void>): Reader {

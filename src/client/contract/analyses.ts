@@ -14,7 +14,7 @@ export interface SegmentInput {
   /** RHA is right-handed, LHA left-handed. */
   readonly domHand: DomHand
   /** The organisation's own ids of the movements to include. Default: all that fit. */
-  readonly orgMovementIds?: readonly string[]
+  readonly orgMovementIds?: readonly string[] | undefined
   /** Fields of the service that its interface does not show, under their wire names. Default: none. */
   readonly extra?: WireObject
 }
@@ -32,8 +32,8 @@ export interface AnalysisInput {
   readonly name: string
   /** A number, or its digits as the service gave them. Sent as an integer. */
   readonly primaryAnalysisSegmentId: ServiceId
-  readonly comparisonAnalysisSegmentId?: ServiceId
-  readonly populationAnalysisSegmentId?: ServiceId
+  readonly comparisonAnalysisSegmentId?: ServiceId | undefined
+  readonly populationAnalysisSegmentId?: ServiceId | undefined
   /** Default: not sent, which the service takes as `draft`. */
   readonly status?: 'draft' | 'requested'
   readonly extra?: WireObject

@@ -37,7 +37,7 @@ export interface RegisterFilesInput {
   /** In the order in which the movements were captured, each name once. */
   readonly filenames: readonly string[]
   /** Frames a second. The service requires it if the session's type is plain video. */
-  readonly frameRate?: number
+  readonly frameRate?: number | undefined
   /** Whether names that exist already may be sent again. Default false. */
   readonly reprocess?: boolean
   readonly extra?: WireObject

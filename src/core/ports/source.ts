@@ -3,8 +3,8 @@
 /** What a source was when it was first looked at. A later difference is ERR_UPLOAD_SOURCE_CHANGED. */
 export interface SourceIdentity {
   readonly sizeBytes: number
-  /** Time of the last change, ms since 1970; absent where the source has none. */
-  readonly modifiedAtMs?: number
+  /** Time of the last change, ms since 1970; undefined where the source has none. */
+  readonly modifiedAtMs?: number | undefined
 }
 
 /** Bytes under a name. Reading a range twice gives the same bytes or fails; there is no current position. */
