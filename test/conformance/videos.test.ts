@@ -222,7 +222,8 @@ describe.skipIf(isAbsent)('PATCH /upload_videos', () => {
     const late = await put(clip.urls[1]!, 'other!')
 
     expect([again.status, other.status, failed.status]).toEqual([200, 409, 409])
-    expect(other.json).toMatchObject({ error: { code: 'already_confirmed' } })
+    expect(other.json).toMatchObject({ error: { code: 'etag_mismatch' } })
+    expect(failed.json).toMatchObject({ error: { code: 'already_confirmed' } })
     expect(late.status).toBe(404)
     expect(late.text).toContain('<Code>NoSuchUpload</Code>')
     const [item] = await storedOf(clip.sessionId, 'video')

@@ -183,7 +183,7 @@ describe('the service on a real S3 store', () => {
     for (const { status } of answers) expect([200, 503]).toContain(status)
 
     expect((await confirm(file, etags)).status).toBe(200)
-    expect((await confirm(file, [etags[0]!, etags[0]!])).json.error.code).toBe('already_confirmed')
+    expect((await confirm(file, [etags[0]!, etags[0]!])).json.error.code).toBe('etag_mismatch')
     expect(await put(file.urls[0]!, bytesOfSeed(5 * MIB, 6))).toBe('404 NoSuchUpload')
   })
 

@@ -231,6 +231,23 @@ describe('a stop', () => {
     await closed
   })
 
+  it('answers a call that comes just as it begins like any other', async () => {
+    const at = await startUnderTest({ stopWithinMs: 3_600_000 })
+    const socket = connect(at.port, '127.0.0.1')
+    await once(socket, 'connect')
+    await open('/healthz', at)
+    // On a busy machine the search for idle connections could come before the call.
+    const search = vi.spyOn(globalThis, 'setInterval').mockReturnValue(0 as unknown as NodeJS.Timeout)
+    onTestFinished(() => search.mockRestore())
+
+    const stopped = at.close()
+    socket.write(`GET /sessions HTTP/1.1\r\nHost: x\r\nx-api-key: ${API_KEY}\r\n\r\n`)
+    const answer = String((await once(socket, 'data'))[0])
+
+    expect(answer).toMatch(/^HTTP\/1.1 200 [^]*\r\nconnection: close\r\n[^]*\r\naccess-control-allow-origin: \*\r\n/i)
+    await stopped
+  })
+
   it('finishes what is in flight, and has its connection not used again', async () => {
     const at = await startUnderTest({ stopWithinMs: 3_600_000 })
     const upload = await invitedPut(at, 5)

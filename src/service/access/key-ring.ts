@@ -28,7 +28,8 @@ export interface KeyRing {
 
 export async function openKeys({ dataDir, databaseUrl }: KeyRingOptions): Promise<KeyRing> {
   if (databaseUrl !== undefined) {
-    const db = await openDatabase({ kind: 'server', url: databaseUrl, connections: 1 })
+    // Services may be running.
+    const db = await openDatabase({ kind: 'server', url: databaseUrl, connections: 1, whenOlder: 'refuse' })
     return ringOf(db, () => db.destroy())
   }
   if (dataDir === undefined)

@@ -1,8 +1,6 @@
 // The database's schema, step by step. A released step is never edited; a new one is added instead.
 
-import { Migrator, sql, type Kysely, type Migration } from 'kysely'
-
-import type { Database } from './tables.ts'
+import { sql, type Kysely, type Migration } from 'kysely'
 
 const FIRST = [
   `create table mocap_sessions (
@@ -159,40 +157,4 @@ function steps(statements: readonly string[]): Migration {
       for (const statement of statements) await sql.raw(statement).execute(db)
     },
   }
-}
-
-/**
- * Runs all missing steps in one transaction and under a lock, so that one of several processes runs them while the others wait.
- * Rejects, with nothing changed, when a step fails or a newer version has been there.
- */
-export async function migrate(db: Database): Promise<void> {
-  const provider = { getMigrations: () => Promise.resolve({ ...migrations }) }
-  const failure = await refuseNewer(db).then(
-    async () => (await new Migrator({ db, provider }).migrateToLatest()).error,
-    (error: unknown) => error,
-  )
-  if (failure === undefined) return
-  const words = 'The service could not bring its database to the newest shape'
-  throw Object.assign(new Error(`${words}: ${reasonOf(failure)}.`, { cause: failure }), {
-    code: 'ERR_SERVICE_DATABASE',
-  })
-}
-
-const GO_ON = 'Start that version, or restore the backup that was made before it was first started'
-
-/** Rejects when the last steps taken are none of ours. Kysely would call the database corrupted. */
-async function refuseNewer(db: Database): Promise<void> {
-  const table = await sql`select where to_regclass('kysely_migration') is not null`.execute(db)
-  if (table.rows.length === 0) return
-  const taken = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db)
-  const stranger = taken.rows.findLast(({ name }) => !Object.hasOwn(migrations, name))
-  if (stranger === undefined) return
-  throw new Error(`a newer version of the service has used it (step ${stranger.name}). ${GO_ON}`)
-}
-
-/** Whoever starts the service must learn of a wrong host, user or right from this. A database's words hold no password. */
-function reasonOf(error: unknown): string {
-  const { message, code } = error as { readonly message?: string; readonly code?: string }
-  // Of a host with several addresses, Node reports a code without a message.
-  return message || code || String(error)
 }

@@ -8,7 +8,7 @@ import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
 import { Kysely } from 'kysely'
 
 import { checkRoomToStart, roomToStart } from './disk-room.ts'
-import { migrate } from './migrations.ts'
+import { migrate } from './migrate.ts'
 import { pgliteDialect } from './pglite-dialect.ts'
 import type { Database, Tables } from './tables.ts'
 import { syncFolder } from '../sync-folder.ts'

@@ -5,7 +5,7 @@ import { Kysely, PostgresDialect, type Driver, type PostgresPool, type PostgresP
 import { Pool, types, type PoolConfig } from 'pg'
 
 import { CommitInDoubtError } from './database-errors.ts'
-import { migrate } from './migrations.ts'
+import { migrate, type WhenOlder } from './migrate.ts'
 import type { Database, Tables } from './tables.ts'
 
 const TIMEOUTS = {
@@ -24,12 +24,12 @@ const BIGINT = 20
  * Connects with at most `connections` and migrates the database to the newest schema. If several processes do so at the same time,
  * one migrates while the others wait. Rejects when the server is unreachable or refuses.
  */
-export async function openPostgres(url: string, connections: number): Promise<Database> {
+export async function openPostgres(url: string, connections: number, whenOlder?: WhenOlder): Promise<Database> {
   // Another process's migration may take long, and so may our own, so only the connection has a timeout.
   const { connectionTimeoutMillis } = TIMEOUTS
   const migrating = connect({ connectionString: url, max: 1, connectionTimeoutMillis })
   try {
-    await migrate(migrating)
+    await migrate(migrating, whenOlder)
   } finally {
     await migrating.destroy()
   }

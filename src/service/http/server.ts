@@ -46,6 +46,8 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
     // A large body on a slow line takes hours. One that stalls is ended below, or by its own route.
     requestTimeout: 0,
     forceCloseConnections: 'idle',
+    // A call that came in time for a stop is in flight. Fastify's own refusal has none of our headers.
+    return503OnClosing: false,
     routerOptions: { maxParamLength: 200 },
     genReqId: requestIdOf,
     rewriteUrl: pathOf,

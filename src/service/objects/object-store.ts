@@ -2,7 +2,7 @@
 // database knows what each blob is for; blobs it does not know are swept at the start.
 
 import { createHash, randomUUID } from 'node:crypto'
-import { access, constants, open, opendir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
+import { access, constants, open, opendir, rename, rm, stat, utimes, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 
@@ -22,7 +22,7 @@ type OnBytes = (bytes: number) => unknown
 export interface SweepOptions {
   /** Which of these blobs, at most a thousand, are still in use. */
   known(blobs: readonly string[]): Promise<ReadonlySet<string>>
-  /** Spares what changed more recently than this, ms: 0 where nobody else writes, else longer than any pause in a body. */
+  /** Spares what changed more recently than this, ms: longer than any pause in a body. 0 spares nothing, as nobody else writes. */
   readonly graceMs: number
 }
 
@@ -69,7 +69,7 @@ export async function createObjectStore(folder: string): Promise<ObjectStore> {
       for (const blob of blobs) await rm(join(stored, blob), { force: true })
     },
     async sweep({ known, graceMs }) {
-      const changedBefore = Date.now() - graceMs
+      const changedBefore = graceMs === 0 ? Infinity : (await timeOn(incoming)) - graceMs
       for await (const names of batches(incoming)) await removeOld(incoming, names, changedBefore)
       for await (const names of batches(stored)) {
         const counting = await known(names)
@@ -78,6 +78,17 @@ export async function createObjectStore(folder: string): Promise<ObjectStore> {
       }
     },
   }
+}
+
+/** The time of the disk, which dates the changes on it: the clock of this machine may be days ahead. Long ago if it cannot be had. */
+async function timeOn(folder: string): Promise<number> {
+  const now = new Date()
+  // A change that takes no space.
+  const { ctimeMs } = await utimes(folder, now, now).then(
+    () => stat(folder),
+    () => ({ ctimeMs: 0 }),
+  )
+  return ctimeMs
 }
 
 const BATCH = 1_000

@@ -98,7 +98,8 @@ async function openFile(
   const etags = partsInOrder(confirmation, file.number_of_chunks)
   if (file.status !== 'confirmed') return { file, etags }
   if (file.confirmation !== JSON.stringify(etags))
-    refuse(409, 'already_confirmed', 'The file is confirmed already, with other ETags.')
+    // Nothing that a client could take for its own confirmation: it may hold other bytes.
+    refuse(409, 'etag_mismatch', 'The file is confirmed with other ETags.')
   return undefined
 }
 

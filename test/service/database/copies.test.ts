@@ -7,7 +7,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 
 import { createObjectStore } from '../../../src/service/objects/object-store.ts'
 import { newDatabase, queryOnce } from '../../helpers/postgres-server.ts'
@@ -268,10 +268,13 @@ describe('the sweep of a folder', () => {
     const known = () => Promise.resolve(new Set(['known']))
     const left = async () => [...(await readdir(join(folder, 'incoming'))), ...(await readdir(join(folder, 'stored')))]
 
+    // Of a copy whose clock is days ahead.
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 7 * 86_400_000)
     await store.sweep({ known, graceMs: 3_600_000 })
     expect(await left()).toEqual(['half', 'known', 'unknown'])
-    // A file's time has parts of a millisecond, the clock has none.
-    await store.sweep({ known, graceMs: -1 })
+    // Where nobody else writes, also after the clock was set back.
+    clock.mockReturnValue(Date.now() - 14 * 86_400_000)
+    await store.sweep({ known, graceMs: 0 })
     expect(await left()).toEqual(['known'])
 
     await rm(folder, { recursive: true })

@@ -10,6 +10,7 @@ import { expect, inject, it, onTestFinished } from 'vitest'
 
 import { DEVELOPMENT } from '../../../src/service/access/callers.ts'
 import { migrations } from '../../../src/service/database/migrations.ts'
+import { openKeyRing } from '../../../src/service/index.ts'
 import { newDatabase, queryOnce } from '../../helpers/postgres-server.ts'
 import { startUnderTest } from '../service-under-test.ts'
 
@@ -21,7 +22,7 @@ async function newFolder(): Promise<string> {
   return folder
 }
 
-it.skipIf(server === undefined)('a database of the first version is taken over with everything in it', async () => {
+async function databaseOfFirstVersion(): Promise<string> {
   const databaseUrl = await newDatabase(server!)
   const db = new Kysely<unknown>({
     dialect: new PostgresDialect({ pool: new Pool({ connectionString: databaseUrl }) }),
@@ -29,6 +30,11 @@ it.skipIf(server === undefined)('a database of the first version is taken over w
   const provider = { getMigrations: () => Promise.resolve({ ...migrations }) }
   await new Migrator({ db, provider }).migrateTo('0001-first')
   await db.destroy()
+  return databaseUrl
+}
+
+it.skipIf(server === undefined)('a database of the first version is taken over with everything in it', async () => {
+  const databaseUrl = await databaseOfFirstVersion()
   const [id, at] = ['00000000-0000-4000-8000-00000000000', `'2026-11-01T10:00:00Z'`]
   for (const statement of [
     `insert into mocap_sessions values ('${id}1', 'org-4', 2, 1, '2026-11-01', 0, 0, 'pending', ${at}, ${at})`,
@@ -76,5 +82,24 @@ it.skipIf(server === undefined)(
         'The service could not bring its database to the newest shape: a newer version of the service has used it (step ' +
         '9999-of-tomorrow). Start that version, or restore the backup that was made before it was first started.',
     })
+  },
+)
+
+it.skipIf(server === undefined)(
+  'a database on which an older service may be running is not changed to manage its keys',
+  async () => {
+    const databaseUrl = await databaseOfFirstVersion()
+
+    await expect(openKeyRing({ databaseUrl })).rejects.toMatchObject({
+      code: 'ERR_SERVICE_DATABASE',
+      message: expect.stringMatching(
+        /: an older version of the service uses it\. Take the command of that version/,
+      ) as string,
+    })
+
+    expect(await queryOnce(databaseUrl, 'select name from kysely_migration')).toEqual([{ name: '0001-first' }])
+    const keys = await openKeyRing({ databaseUrl: await newDatabase(server!) })
+    expect(await keys.list()).toEqual([])
+    await keys.close()
   },
 )

@@ -8,12 +8,14 @@ import { join } from 'node:path'
 
 import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
 
+import { createUplink } from '../../../src/node.ts'
+import { videoSession } from '../../../src/protocols/video-session.ts'
 import { openDatabase } from '../../../src/service/database/database.ts'
 import { storageOf } from '../../../src/service/objects/storage-of.ts'
 import { openContext, type Undo } from '../../../src/service/open-context.ts'
 import { resolveOptions } from '../../../src/service/settings.ts'
 import { createSession } from '../../../src/service/videos/video-create.ts'
-import { openVideoSession, put, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
+import { API_KEY, openVideoSession, put, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
 
 let service: ServiceUnderTest
 beforeAll(async () => {
@@ -49,6 +51,21 @@ it('signs addresses of its own, each for one part', async () => {
       ),
     )
   }
+})
+
+it('lets no client take a confirmation of other bytes for its own', async () => {
+  const { sessionId, id, confirm } = await openAndPut()
+  expect((await confirm(HELLO, SPACE_WORLD)).status).toBe(200)
+  const { client } = createUplink({ baseUrl: service.url, credentials: { apiKey: API_KEY } })
+  const criteria = { movementTypeId: 1, playerId: 'p-17', sessionDate: '2026-11-20', sessionTypeId: 2 }
+  const parts = [UPPER_HELLO, SPACE_WORLD].map((etag, index) => ({
+    partNumber: index + 1,
+    receipt: { acceptedEnd: 5 + 6 * index, etag: `"${etag}"`, isVerified: true },
+  }))
+
+  const confirmed = videoSession({ client, ...criteria }).confirm?.(sessionId, id, parts, new AbortController().signal)
+
+  await expect(confirmed).rejects.toMatchObject({ code: 'ERR_UPLOAD_CONFIRM_REFUSED' })
 })
 
 it('takes parts of any size, and answers with the MD5 of each', async () => {
