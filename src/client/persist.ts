@@ -41,8 +41,6 @@ const MAX_WAIT_MS = 60_000
 const MAX_OFFLINE_WAIT_MS = 10_000
 /** No pause is shorter than this, ms, however the random draw falls. */
 const MIN_WAIT_MS = 250
-/** A try counts for no more than this, ms: a longer one was most likely slept through. */
-const LONGEST_TRY_MS = 300_000
 /** Waits are reported once no answer has come for this long, ms. A person does not notice less. */
 const TOLD_FROM_MS = 2_000
 
@@ -100,7 +98,7 @@ export async function persist<TResult, TFailure extends Failure>(
     tries += 1
     const [nowMs, wallMs] = [clock.monotonicNow(), clock.wallNow()]
     // The outage begins with the end of the first try.
-    awayMs = failure.isAway ? Math.max(0, awayMs + Math.min(nowMs - triedAtMs, LONGEST_TRY_MS)) : -Infinity
+    awayMs = failure.isAway ? Math.max(0, awayMs + Math.min(nowMs - triedAtMs, MAX_RETRY_AFTER_MS)) : -Infinity
     const restMs = giveUpAfterMs - awayMs
     if (restMs <= 0) return { failure, awayMs }
     const waitMs = Math.min(pauseAfter(failure, tries, random), restMs)

@@ -16,15 +16,14 @@ export async function sendOnce(
 ): Promise<TransportReply | TransportError> {
   const { signal } = request
   signal.throwIfAborted()
-  const tooLate = new Error('late')
-  const deadline = createTimeLimit(clock, asked.timeoutMs, () => tooLate, signal)
+  const deadline = createTimeLimit(clock, asked.timeoutMs, () => new Error('late'), signal)
   const timed = { ...request, signal: deadline.signal }
   try {
     return await transport.send(timed)
   } catch (error) {
     signal.throwIfAborted()
     if (isTransportError(error)) return error
-    if (deadline.signal.reason !== tooLate) throw error
+    if (!deadline.signal.aborted) throw error
     const ending = transport.endingOf(timed)
     const phase = ending === 'neverWhole' ? 'send' : 'answer'
     const message = `The ${asked.who} gave no answer within ${asked.timeoutMs / 1000} s when asked to ${asked.words}.`

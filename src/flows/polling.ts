@@ -120,12 +120,7 @@ async function ask(
   leftMs: number,
   signal: AbortSignal,
 ): Promise<RequestedAnalysis | undefined> {
-  const question = createTimeLimit(
-    clock,
-    Math.max(leftMs, LAST_QUESTION_MS),
-    () => new Error('The time is up.'),
-    signal,
-  )
+  const question = createTimeLimit(clock, Math.max(leftMs, LAST_QUESTION_MS), () => new Error('late'), signal)
   try {
     return await get(question.signal)
   } catch (error) {

@@ -66,7 +66,9 @@ export function videoSession(options: VideoSessionOptions): Protocol {
           { signal, onWaiting },
         )
       } catch (error) {
-        if (isHttpStatusError(error) && isAlreadyConfirmed(error)) return
+        // Nothing but true will do: a function in plain JavaScript may be async, and its promise says nothing yet.
+        const isConfirmed: unknown = isHttpStatusError(error) && isAlreadyConfirmed(error)
+        if (isConfirmed === true) return
         throw asConfirmRefusal(error)
       }
     },

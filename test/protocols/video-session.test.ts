@@ -228,6 +228,16 @@ describe('confirming', () => {
     await expect(confirming).resolves.toBe(undefined)
   })
 
+  it('takes the promise of an async function for no word of success', async () => {
+    const isAlreadyConfirmed = (() => Promise.resolve(false)) as unknown as () => boolean
+    const { protocol, answer } = start({ isAlreadyConfirmed })
+
+    const confirming = errorOf(protocol.confirm!('s-1', 7, parts, NEVER))
+    await answer({ status: 409 })
+
+    expect(await confirming).toMatchObject({ code: 'ERR_UPLOAD_CONFIRM_REFUSED' })
+  })
+
   it('takes a 409 for success also where the client came with another copy of the package', async () => {
     const facts = { code: 'ERR_UPLOAD_SERVICE_REFUSED', status: 409, details: {}, isRetryable: false }
     const { client } = startClientRig()

@@ -40,7 +40,9 @@ export function checkAddress(address: string, rules: AddressRules): void {
   checkSecure(address, rules.isHttpAllowed ?? false)
   if (rules.addressPolicy === undefined) return
   const host = new URL(address).hostname.replace(/^\[(.*)\]$/, '$1')
-  if (!rules.addressPolicy(host)) throw forbiddenHost(host)
+  // Nothing but true allows it: a function in plain JavaScript may be async, and its promise says nothing yet.
+  const isAllowed: unknown = rules.addressPolicy(host)
+  if (isAllowed !== true) throw forbiddenHost(host)
 }
 
 /** The error for a host that the policy does not allow. `ip`: what its name was resolved to, if it was. */

@@ -21,22 +21,18 @@ export function createTimeLimit(clock: Clock, limitMs: number, tooLate: () => Er
   const controller = new AbortController()
   const leave = outer && onAbort(outer, () => controller.abort(outer.reason))
   let timer: unknown
-  const arm = (): void => {
+  const restart = (ms: number): void => {
     clock.clearTimeout(timer)
-    const dueMs = clock.monotonicNow() + limitMs
+    const dueMs = clock.monotonicNow() + ms
     timer = clock.setTimeout(() => {
-      if (hasSlept(clock, dueMs)) arm()
+      if (hasSlept(clock, dueMs)) restart(ms)
       else controller.abort(tooLate())
-    }, limitMs)
+    }, ms)
   }
   const end = (): void => {
     clock.clearTimeout(timer)
     leave?.()
   }
-  arm()
-  const restart = (ms: number): void => {
-    limitMs = ms
-    arm()
-  }
+  restart(limitMs)
   return { signal: controller.signal, restart, end }
 }

@@ -7,7 +7,7 @@ import type { Random } from '../ports.ts'
 import { MAX_RETRY_AFTER_MS, pauseFor } from '../retry.ts'
 
 export interface CircuitOptions {
-  /** How long the host may be out of reach, ms. Time in which a due probe was not made does not count. */
+  /** How long the host may be out of reach, ms. Time in which a due probe was not made does not count, nor most of a very long one. */
   readonly giveUpAfterMs: number
   /** For the jitter of the probes. */
   readonly random: Random
@@ -75,6 +75,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
     if (!outage || outage.isProbing || nowMs < outage.untilMs) return outage
     // The probe is late because of a pause, or because the machine slept. That time does not count.
     outage.giveUpAtMs += nowMs - outage.untilMs
+    outage.untilMs = nowMs
     outage.isProbing = true
     return outage
   }
@@ -90,7 +91,11 @@ export function createCircuit(options: CircuitOptions): Circuit {
       const isProbing = !(retryAfterMs > 0)
       current = { sinceMs: nowMs, giveUpAtMs, untilMs: nowMs, probeMs: FIRST_PROBE_MS, isProbing, isHeld: false }
       outage = current
-    } else if (nowMs >= current.giveUpAtMs) isGivenUp = true
+    } else {
+      // A machine that sleeps may do so during a probe, too.
+      current.giveUpAtMs += Math.max(0, nowMs - current.untilMs - MAX_RETRY_AFTER_MS)
+      if (nowMs >= current.giveUpAtMs) isGivenUp = true
+    }
     if (isGivenUp) return
     // What fails while the circuit is open was under way before. All it can add is that the host asks for a pause.
     if (current.isProbing) {

@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkAddress, forbiddenHost, readAddressPolicy } from '../../../src/core/address/address-policy.ts'
+import {
+  checkAddress,
+  forbiddenHost,
+  readAddressPolicy,
+  type HostPolicy,
+} from '../../../src/core/address/address-policy.ts'
 import { isPublicHost, isPublicIp } from '../../../src/core/address/public-host.ts'
 
 /** What a policy says of a host, through the address as a service would write it. */
@@ -129,6 +134,13 @@ describe('any other policy', () => {
     expect(refusal('Store.Example:8443', policy)).toBeUndefined()
     expect(refusal('[::1]:9000', policy)).toMatchObject({ code: 'ERR_UPLOAD_INSECURE_URL', details: { host: '::1' } })
     expect(asked).toEqual(['store.example', '::1'])
+  })
+
+  it('a function that gives anything but true allows nothing: the promise of an async one is no permission', () => {
+    for (const said of [Promise.resolve(true), Promise.resolve(false), 1, 'no', {}]) {
+      const policy = (() => said) as unknown as HostPolicy
+      expect(refusal('store.example', policy)).toMatchObject({ code: 'ERR_UPLOAD_INSECURE_URL' })
+    }
   })
 
   it('is refused when it is none', () => {

@@ -108,6 +108,17 @@ describe('giving up', () => {
     expect(circuit.state(wokenMs)).toMatchObject({ kind: 'open', untilMs: wokenMs + 2_000 })
   })
 
+  it('nor that of a machine which falls asleep during a probe, beyond five minutes', () => {
+    const circuit = opened(10 * MINUTE_MS)
+    expect(circuit.state(1_000).kind).toBe('probing')
+    const wokenMs = 8 * 60 * MINUTE_MS
+    circuit.onFailure(wokenMs)
+
+    expect(circuit.state(wokenMs)).toMatchObject({
+      ...{ kind: 'open', untilMs: wokenMs + 2_000, giveUpAtMs: wokenMs + 5 * MINUTE_MS - 1_000 },
+    })
+  })
+
   it('is over with an answer, though the host had asked for a pause, and the next outage counts anew', () => {
     const circuit = opened(1_000)
     expect(circuit.state(1_000).kind).toBe('probing')

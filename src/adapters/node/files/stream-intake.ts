@@ -72,6 +72,7 @@ export function createStreamIntake(options: StreamIntakeOptions): StreamIntake {
     if (announcedBytes !== undefined && receivedBytes < announcedBytes) {
       throw wrongLength(name, announcedBytes, `only ${receivedBytes}`)
     }
+    if (announcedBytes === undefined && receivedBytes === 0 && source.wasRead) throw readBefore(name)
     isEnded = true
     wake()
   }
@@ -117,6 +118,12 @@ export function createStreamIntake(options: StreamIntakeOptions): StreamIntake {
 
 function wrongLength(name: string, announcedBytes: number, received: string): UploadError {
   return sourceChanged(name, `the stream was announced with ${announcedBytes} bytes and gave ${received}`)
+}
+
+/** A server's body parser may have read the request, for example: what is left would be taken for a file without bytes. */
+function readBefore(name: string): UploadError {
+  const message = `The stream "${name}" gave nothing: it was read before. Pass a stream that nobody has read.`
+  return new UploadError('ERR_UPLOAD_SOURCE_READ', message, { details: { location: name } })
 }
 
 function asUploadError(error: unknown, name: string): UploadError {

@@ -1,6 +1,7 @@
 // One way to pull bytes out of a Node stream, a web stream or any async sequence, and to stop it at any moment.
 
 import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
 
 import { UploadError } from '../../../core/errors.ts'
 
@@ -8,6 +9,8 @@ import { UploadError } from '../../../core/errors.ts'
 export type StreamInput = AsyncIterable<Uint8Array | string> | ReadableStream<Uint8Array | string>
 
 export interface StreamPull {
+  /** Whether something was read of the stream before. Not known of an async sequence. */
+  readonly wasRead: boolean
   /**
    * The next piece, or undefined at the end. It is the caller's until the next pull. Rejects with
    * ERR_UPLOAD_SOURCE_READ.
@@ -33,6 +36,7 @@ export function pullFrom(stream: StreamInput, name: string): StreamPull {
   let pulling: Pulling | undefined
 
   return {
+    wasRead: Readable.isDisturbed(stream as Readable),
     async pull() {
       let piece: unknown
       try {

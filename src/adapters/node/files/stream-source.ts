@@ -25,7 +25,8 @@ export interface StreamSourceOptions {
  * Uploads what `stream` gives under `name`. From now on the stream belongs to this source. It is read once, from the
  * first `describe` or `open` on, and ended by `dispose`, except that the request of a server is then read to its end
  * and thrown away, so that you can answer it. A stream that fails rejects with ERR_UPLOAD_SOURCE_READ and its error as
- * the cause, one of another length than announced with ERR_UPLOAD_SOURCE_CHANGED. Both are final.
+ * the cause, one that somebody has read to its end before with the same code, one of another length than announced with
+ * ERR_UPLOAD_SOURCE_CHANGED. All are final.
  */
 export function streamSource(name: string, stream: StreamInput, options: StreamSourceOptions = {}): Source {
   if (!('getReader' in Object(stream) || Symbol.asyncIterator in Object(stream))) {

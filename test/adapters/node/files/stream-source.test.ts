@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 
 import { streamSource } from '../../../../src/adapters/node/files/stream-source.ts'
@@ -254,6 +255,28 @@ describe('streamSource', () => {
       await expect(sourceOf(reply.body!).describe()).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_READ' })
 
       await new Promise((resolve) => server.close(resolve))
+    })
+
+    it.each([
+      ['a Node stream', () => Readable.from([counting(5)])],
+      ['a web stream', () => new Blob([counting(5)]).stream()],
+    ])('does not take %s that somebody has read to its end for one without bytes', async (_, make) => {
+      const stream = make()
+      await buffer(stream)
+
+      await expect(sourceOf(stream).describe()).rejects.toMatchObject({
+        code: 'ERR_UPLOAD_SOURCE_READ',
+        message: expect.stringContaining('it was read before') as string,
+      })
+    })
+
+    it('takes what is left of a stream of which somebody has seen the beginning, and one without bytes', async () => {
+      const stream = new PassThrough()
+      stream.end(counting(5))
+      stream.unshift(stream.read())
+
+      expect(await sourceOf(stream).describe()).toEqual({ sizeBytes: 5 })
+      expect(await sourceOf(Readable.from([])).describe()).toEqual({ sizeBytes: 0 })
     })
 
     it('refuses pieces that are neither bytes nor text', async () => {
