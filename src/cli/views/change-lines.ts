@@ -63,12 +63,12 @@ export function tellAsLines(upload: Upload, voice: Voice): Watching {
 export function tellTroubles(upload: Upload, { mode, say, complain }: Voice): void {
   tellRetries(upload, say, mode === 'terminal')
   upload.on('waiting', outageTeller(say))
-  upload.on('session.replaced', ({ newSessionId, filesMoved, filesKept, bytesVoided }) =>
-    say(
-      `session replaced, because its addresses died: session ${newSessionId} takes ${countOf(filesMoved, 'file')}, ` +
-        `of which ${formatBytes(bytesVoided)} are sent again; ${countOf(filesKept, 'file')} kept`,
-    ),
-  )
+  upload.on('session.replaced', ({ newSessionId, filesMoved, filesKept, bytesVoided }) => {
+    // Where a confirmation was refused before, its parts are void already, and are sent again all the same.
+    const again = bytesVoided === 0 ? '' : `, of which ${formatBytes(bytesVoided)} are sent again`
+    const moved = `session ${newSessionId} takes ${countOf(filesMoved, 'file')}${again}`
+    say(`session replaced, because its addresses died: ${moved}; ${countOf(filesKept, 'file')} kept`)
+  })
   upload.on('shortfall', ({ deadlineMs, neededMs }) =>
     say(
       `shortfall: the addresses die at ${localTime(deadlineMs)}, and at this rate ${formatTime(neededMs)} are needed; ` +

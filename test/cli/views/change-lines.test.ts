@@ -37,6 +37,15 @@ it('people are told what is sent again, and that a shortfall is coming', () => {
   )
 })
 
+it('people are not told that nothing is sent again where only no receipt was left to be voided', () => {
+  const { output, emitter, upload, said } = stage(false)
+  tellAsLines(upload, output)
+
+  emitter.emit('session.replaced', { ...replaced, bytesVoided: 0 })
+
+  expect(said()).toBe('session replaced, because its addresses died: session s-2 takes 3 files; 1 file kept\n')
+})
+
 it('scripts are told whole milliseconds and whole bytes a second', () => {
   const { output, emitter, upload, said } = stage(true)
   const watching = tellAsJson(upload, output, () => 0)
