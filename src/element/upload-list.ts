@@ -186,10 +186,10 @@ export function createUploadList(listener: ListListener): UploadList {
       const mark = (job: Job, state: ItemState): void => {
         for (const item of job.items) if (wanted.has(item)) touch(item, { state, error: undefined })
       }
-      const begin = async (job: Job): Promise<void> => {
+      const begin = async (job: Job, index: number): Promise<void> => {
         opening.add(job)
         try {
-          const keeper = await keeperOf(job, uplink)
+          const keeper = await keepers[index]
           if (!keeper) {
             jobs = jobs.filter((other) => other !== job)
             mark(job, 'ready')
@@ -210,10 +210,12 @@ export function createUploadList(listener: ListListener): UploadList {
       const again = jobs.filter(
         (job) => !isActive(job) && !opening.has(job) && job.items.some((item) => wanted.has(item)),
       )
+      const keepers = again.map((job) => keeperOf(job, uplink))
       // An upload that cannot be resumed holds back neither the others nor what is begun anew.
       try {
         await Promise.all(again.map(begin))
       } finally {
+        await Promise.allSettled(keepers)
         list.start(
           uplink,
           rows.items().filter((item) => wanted.has(item)),

@@ -19,7 +19,9 @@ const neverBegin = (): never => {
 
 /** An Uplink whose journal has these sessions. */
 function keeping(...keys: readonly string[]): BrowserUplink {
-  return { sessions: () => Promise.resolve(keys.map((key) => ({ key }))) } as unknown as BrowserUplink
+  // In a later task, as a database of a browser answers.
+  const sessions = () => new Promise((resolve) => setTimeout(() => resolve(keys.map((key) => ({ key })))))
+  return { sessions } as unknown as BrowserUplink
 }
 const UPLINK = keeping()
 
@@ -491,7 +493,7 @@ it('takes up the others where one cannot be', async () => {
   const retried = retryWith((key) => (key === 'first' ? Promise.reject(gone) : Promise.resolve(resumed(key))))
 
   await expect(retried).rejects.toBe(gone)
-  expect(list.items.map(({ state }) => state)).toEqual(['failed', 'waiting'])
+  await expect.poll(() => list.items.map(({ state }) => state)).toEqual(['failed', 'waiting'])
 })
 
 it('begins anew what no journal has heard of also where another one cannot be taken up', async () => {

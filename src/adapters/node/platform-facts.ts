@@ -6,16 +6,20 @@
 // process look alive or far away, so a session is refused but never endangered.
 
 import { readlinkSync } from 'node:fs'
-import { readFile, readlink } from 'node:fs/promises'
+import { access, readFile, readlink } from 'node:fs/promises'
 import { win32 } from 'node:path'
 import { promisify } from 'node:util'
+
+import { errorCode } from './file-problem.ts'
 
 /** How a platform is asked. What it does not tell is undefined. */
 export interface PlatformReads {
   readonly platform: NodeJS.Platform
   readonly env: Readonly<Record<string, string | undefined>>
-  /** A file's text, trimmed. */
+  /** A file's text, trimmed; undefined also where it cannot be read now. */
   textOf(path: string): Promise<string | undefined>
+  /** Whether there is evidently no such file. */
+  isMissing(path: string): Promise<boolean>
   linkOf(path: string): Promise<string | undefined>
   /** The same, read by the thread that asks. */
   linkNow(path: string): string | undefined
@@ -26,7 +30,7 @@ export interface PlatformReads {
 export interface PlatformFacts {
   /** When a process started. `ENDED` if it has ended and only its id is left. */
   startOf(pid: number): Promise<string | undefined>
-  /** When a thread of a process started; undefined if there is no such thread, or the platform does not show threads. */
+  /** When a thread of a process started. `ENDED` if the process, which must be in sight, has no such thread. */
   startOfThread(pid: number, thread: string): Promise<string | undefined>
   /** The thread that asks, in this process. */
   ownThread(): string | undefined
@@ -60,6 +64,12 @@ export const systemReads: PlatformReads = {
     const text = await readFile(path, 'utf8').catch(() => '')
     return text.trim() || undefined
   },
+  // Opens nothing: where no file can be opened any more, it still knows.
+  isMissing: (path) =>
+    access(path).then(
+      () => false,
+      (error: unknown) => errorCode(error) === 'ENOENT',
+    ),
   linkOf: (path) => readlink(path).catch(() => undefined),
   linkNow(path) {
     try {
@@ -88,7 +98,7 @@ const NO_FACTS: PlatformFacts = {
   pidSpace: nothing,
 }
 
-function linuxFacts({ textOf, linkOf, linkNow }: PlatformReads): PlatformFacts {
+function linuxFacts({ textOf, isMissing, linkOf, linkNow }: PlatformReads): PlatformFacts {
   const startIn = async (folder: string): Promise<string | undefined> => {
     const stat = await textOf(`${folder}/stat`)
     // The program's name is in parentheses, and may itself contain spaces and parentheses. After it come the state,
@@ -98,7 +108,10 @@ function linuxFacts({ textOf, linkOf, linkNow }: PlatformReads): PlatformFacts {
   }
   return {
     startOf: (pid) => startIn(`/proc/${String(pid)}`),
-    startOfThread: (pid, thread) => startIn(`/proc/${String(pid)}/task/${thread}`),
+    async startOfThread(pid, thread) {
+      const folder = `/proc/${String(pid)}/task/${thread}`
+      return (await startIn(folder)) ?? ((await isMissing(folder)) ? ENDED : undefined)
+    },
     ownThread: () => /\/task\/(\d+)$/.exec(linkNow('/proc/thread-self') ?? '')?.[1],
     boot: () => textOf('/proc/sys/kernel/random/boot_id'),
     async machineId() {

@@ -9,7 +9,7 @@ import { Refusal } from './replies.ts'
 
 /** How many of the largest answers the service holds at a time. */
 const LARGEST_ANSWERS = 4
-/** About what an address takes in an answer. */
+/** About what an address takes in an answer. One of a bucket takes 600, and with temporary keys 2,000: see docs/service.md. */
 const ADDRESS_BYTES = 400
 /** Beside what comes out of its body, the largest answer has the addresses of 100,000 parts. */
 const MOST_ADDRESSES_BYTES = 100_000 * ADDRESS_BYTES

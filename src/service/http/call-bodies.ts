@@ -29,9 +29,11 @@ export function createCallBodies(bodyBytes: number): CallBodies {
   const tooLarge = () =>
     new Refusal(413, 'body_too_large', `The body is larger than ${bodyBytes} bytes.`, { limit: bodyBytes })
   return {
-    check({ headers }) {
+    check({ method, headers }) {
       if (Number(headers['content-length']) > bodyBytes) throw tooLarge()
-      if (!/^(?:identity)?$/i.test(headers['content-encoding'] ?? ''))
+      // Any other body means nothing, however it is packed.
+      const isForUs = method === 'POST' || method === 'PATCH'
+      if (isForUs && !/^(?:identity)?$/i.test(headers['content-encoding'] ?? ''))
         throw new Refusal(415, 'invalid_request', 'A body must be sent as it is, without Content-Encoding.')
     },
     attach(scope) {

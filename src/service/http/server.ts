@@ -136,11 +136,10 @@ function guarded(app: FastifyInstance, { context, admission, bodies, status, roo
   void app.register((scope, _options, done) => {
     scope.addHook('onRequest', credentialCheck(context, admission, status))
     scope.addHook('preParsing', async (request, reply, payload) => {
-      if (request.method === 'POST' || request.method === 'PATCH') {
-        // Before the body is read: nothing may wait from its parsing to its judgement, because parsed it can take ten times its size.
-        await context.roomForRecords?.forRecord()
-        bodies.check(request)
-      }
+      const { method } = request
+      // Before the body is read: nothing may wait from its parsing to its judgement, because parsed it can take ten times its size.
+      if (method === 'POST' || method === 'PATCH') await context.roomForRecords?.forRecord()
+      bodies.check(request)
       inviteBody(reply.raw)
       return payload
     })

@@ -8,16 +8,20 @@ import { ENDED, platformFacts, systemReads, type PlatformReads } from '../../../
 interface Said {
   readonly texts?: Readonly<Record<string, string>>
   readonly links?: Readonly<Record<string, string>>
+  /** What is there but cannot be read. */
+  readonly unreadable?: readonly string[]
   /** By the whole command line. */
   readonly answers?: Readonly<Record<string, string>>
   readonly env?: Readonly<Record<string, string>>
 }
 
 /** A platform that says this and nothing else. */
-function says(platform: NodeJS.Platform, { texts = {}, links = {}, answers = {}, env = {} }: Said): PlatformReads {
+function says(platform: NodeJS.Platform, said: Said): PlatformReads {
+  const { texts = {}, links = {}, unreadable = [], answers = {}, env = {} } = said
   return {
     ...{ platform, env },
     textOf: (path) => Promise.resolve(texts[path]),
+    isMissing: (path) => Promise.resolve(!(path in texts) && !unreadable.includes(path)),
     linkOf: (path) => Promise.resolve(links[path]),
     linkNow: (path) => links[path],
     answerOf: (program, args) => Promise.resolve(answers[[program, ...args].join(' ')]),
@@ -131,7 +135,13 @@ describe('Linux', () => {
 
     expect(facts.ownThread()).toBe('4715')
     expect(await facts.startOfThread(4711, '4715')).toBe('8675309')
-    expect(await facts.startOfThread(4711, '4716')).toBeUndefined()
+    expect(await facts.startOfThread(4711, '4716')).toBe(ENDED)
+  })
+
+  it('says nothing of a thread of which nothing can be read, as where too many files are open', async () => {
+    const reads = says('linux', { unreadable: ['/proc/4711/task/4715'] })
+
+    expect(await platformFacts(reads).startOfThread(4711, '4715')).toBeUndefined()
   })
 
   it.each<[string, Readonly<Record<string, string>>, string | undefined]>([

@@ -86,5 +86,7 @@ it('is refused before the body at a call without a credential, of too many bytes
   expect(await post('/mocap_session', { headers: { 'content-type': 'application/json' } })).toEqual(refused(403))
   expect(await post('/upload_videos', { headers: { ...JSON_CALL, 'x-api-key': 'other' } })).toEqual(refused(401))
   expect(await post('/mocap_session', { headers: JSON_CALL, body: ' '.repeat(2_001) })).toEqual(refused(413))
+  const cancel = `${service.url}/upload_videos/nobody`
+  expect(await ask('DELETE', cancel, { headers: JSON_CALL, body: ' '.repeat(2_001) })).toEqual(refused(413))
   expect(await post('/nowhere', { headers: JSON_CALL })).toEqual(refused(404))
 })

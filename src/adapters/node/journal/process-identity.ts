@@ -48,7 +48,9 @@ export async function whereIs(found: ProcessIdentity): Promise<'gone' | 'alive' 
   if (now === ENDED || areDifferent(found.start, now)) return 'gone'
   // Of a process of which nothing can be read, nothing is known of its threads.
   if (now === undefined || found.thread === undefined) return 'alive'
-  return found.thread === (await namedThread(found.pid, found.thread.split('-')[0])) ? 'alive' : 'gone'
+  const [thread = '', begun] = found.thread.split('-')
+  const current = await facts.startOfThread(found.pid, thread)
+  return current === ENDED || areDifferent(begun, current) ? 'gone' : 'alive'
 }
 
 /**
@@ -62,15 +64,15 @@ export function isThisMachine(found: ProcessIdentity, here: ProcessIdentity): bo
   return here.machine !== undefined || found.boot === here.boot
 }
 
-/** Undefined if there is no such thread. */
-async function namedThread(pid: number, thread: string | undefined): Promise<string | undefined> {
-  const start = thread && (await facts.startOfThread(pid, thread))
+/** Undefined for the main thread, and where nothing is known of this one. */
+async function ownThread(): Promise<string | undefined> {
+  const thread = isMainThread ? undefined : facts.ownThread()
+  const start = thread && (await facts.startOfThread(process.pid, thread))
   return start && `${thread}-${start}`
 }
 
 async function identify(): Promise<ProcessIdentity> {
-  const ownThread = namedThread(process.pid, isMainThread ? undefined : facts.ownThread())
-  const asked = [facts.startOf(process.pid), facts.boot(), machineOf(), facts.pidSpace(), ownThread] as const
+  const asked = [facts.startOf(process.pid), facts.boot(), machineOf(), facts.pidSpace(), ownThread()] as const
   const [start, boot, machine, pidSpace, thread] = await Promise.all(asked)
   return {
     host: hostname(),
