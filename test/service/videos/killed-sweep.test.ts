@@ -2,7 +2,8 @@
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import fs, { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -124,6 +125,20 @@ function confirm(service: ServiceUnderTest, sessionId: string, fileId: number, e
   })
 }
 
+/** Nobody can set when something changed on a disk. The clock of the disk is read at a folder. */
+function letDiskTimePass(ms: number): void {
+  const { stat } = fs
+  vi.spyOn(fs, 'stat').mockImplementation(async (path) => {
+    const found = await stat(path)
+    return found.isDirectory() ? Object.assign(found, { ctimeMs: found.ctimeMs + ms }) : found
+  })
+  syncBuiltinESMExports()
+  onTestFinished(() => {
+    vi.restoreAllMocks()
+    syncBuiltinESMExports()
+  })
+}
+
 const engines = ['embedded', ...(inject('postgres') === undefined ? [] : ['PostgreSQL'])]
 
 describe.each(engines)('a sweep that is killed: %s', (engine) => {
@@ -157,8 +172,7 @@ describe.each(engines)('a sweep that is killed: %s', (engine) => {
     expect(await sweep(options)).toEqual({ settled: 1, failed: 0 })
 
     // Where copies share a folder, a start leaves alone for a day what no record speaks of.
-    const today = Date.now()
-    vi.spyOn(Date, 'now').mockImplementation(() => today + 2 * DAY_MS)
+    letDiskTimePass(2 * DAY_MS)
     const left = await inside(options, (db) => db.selectFrom('video_sessions').selectAll().execute())
     expect((await readdir(stored)).sort()).toEqual(toKeep.map(({ blob }) => blob).sort())
     expect(left.map(({ id, is_open, settled_at }) => [id, is_open, settled_at !== null]).sort()).toEqual(
