@@ -74,8 +74,8 @@ function isExpiry(code: string, message: string): boolean {
 /** The store's code and message, empty where it gives none. The code is shown to people, so it must look like a code. */
 function readStorageError({ body, headers }: TransportReply): { code: string; message: string } {
   const text = new TextDecoder().decode(body.subarray(0, MAX_READ_BYTES))
-  const [, named = ''] = /<Code>\s{0,8}(\w{3,48})\s{0,8}<\/Code>/.exec(text) ?? []
+  const [, named = ''] = /<Code>\s{0,8}([A-Za-z0-9]{3,48})\s{0,8}<\/Code>/.exec(text) ?? []
   const [, message = ''] = /<Message>([^<]{0,1000})/.exec(text) ?? []
-  const looksLikeCode = /^[A-Z]\w{2,47}$/
+  const looksLikeCode = /^[A-Z][A-Za-z0-9]{2,47}$/
   return { code: [named, headers['x-ms-error-code'] ?? ''].find((code) => looksLikeCode.test(code)) ?? '', message }
 }

@@ -42,6 +42,8 @@ describe('classifyStorageFailure', () => {
       '404 NoSuchUpload: this upload was ended or swept away there',
     ],
     [404, '', 'final', 'ERR_UPLOAD_HTTP_STATUS', '404'],
+    // An underscore is in no code of a store.
+    [404, xml('No_Such_Upload'), 'final', 'ERR_UPLOAD_HTTP_STATUS', '404'],
     [199, '', 'final', 'ERR_UPLOAD_HTTP_STATUS', '199'],
     [300, '', 'final', 'ERR_UPLOAD_REDIRECT_REFUSED', '300: it redirects, and redirects are not followed'],
     [400, xml('InvalidArgument'), 'final', 'ERR_UPLOAD_HTTP_STATUS', '400 InvalidArgument'],
