@@ -8,6 +8,7 @@ import { forbiddenHost } from '../../../core/address/address-policy.ts'
 import { isPublicIp } from '../../../core/address/public-host.ts'
 import { onAbort } from '../../../core/on-abort.ts'
 import { beginsWithCertificate } from './certificate.ts'
+import { hostnameOf, portOf } from './host-and-port.ts'
 import { createProxyChoice, openTunnel, ProxyRefusedError, ProxyUnreachedError, type ProxyOptions } from './proxy.ts'
 import { createPublicLookup } from './public-lookup.ts'
 import { createWire, type Wire } from './wire.ts'
@@ -102,16 +103,6 @@ export function createConnector({ caPem, proxy, addressPolicy = 'any' }: Connect
       leave()
     }
   }
-}
-
-/** The host as a resolver wants it: an IPv6 address without brackets. */
-export function hostnameOf(target: URL): string {
-  return target.hostname.replace(/^\[(.*)\]$/, '$1')
-}
-
-/** The port. If the address names none, the scheme's own. */
-export function portOf(target: URL): number {
-  return target.port === '' ? (target.protocol === 'https:' ? 443 : 80) : Number(target.port)
 }
 
 /**

@@ -3,7 +3,7 @@
 import { isIPv4 } from 'node:net'
 import { TransportError, type AttemptEnding } from '../../../core/errors.ts'
 import { ProxyRefusedError, ProxyUnreachedError } from './proxy.ts'
-import { hostnameOf, portOf } from './connector.ts'
+import { hostnameOf, portOf } from './host-and-port.ts'
 
 /** Where and how an attempt failed. */
 export interface FailureContext {

@@ -5,6 +5,7 @@ import http from 'node:http'
 import { BlockList, isIP, isIPv6, type Socket } from 'node:net'
 import { unescape } from 'node:querystring'
 import { invalid } from '../../../core/errors.ts'
+import { hostnameOf, portOf } from './host-and-port.ts'
 
 /** Proxies by the scheme of the target: `http://` or `https://` addresses, which may hold user and password. */
 export interface ProxyOptions {
@@ -68,8 +69,8 @@ function rangesOf(exceptions: readonly string[]): BlockList {
   return ranges
 }
 
-function isWithin(ranges: BlockList, { hostname }: URL): boolean {
-  const address = hostname.replace(/^\[(.*)\]$/, '$1')
+function isWithin(ranges: BlockList, target: URL): boolean {
+  const address = hostnameOf(target)
   const version = isIP(address)
   return version !== 0 && ranges.check(address, version === 4 ? 'ipv4' : 'ipv6')
 }
@@ -139,7 +140,7 @@ function parseProxy(value: string | undefined, name: string): URL | undefined {
 function isException(entry: string, target: URL): boolean {
   if (entry === '*') return true
   const [, name = '', port] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? []
-  if (port !== undefined && port !== (target.port || (target.protocol === 'https:' ? '443' : '80'))) return false
+  if (port !== undefined && port !== String(portOf(target))) return false
   const suffix = name.startsWith('*.') ? name.slice(1) : name
   return suffix.startsWith('.') ? target.hostname.endsWith(suffix) : target.hostname === suffix
 }
