@@ -20,7 +20,7 @@ export interface HashWorkerData {
   readonly layout: typeof KERNEL_LAYOUT
   readonly lanes: number
   /** Undefined if the processor has no SIMD. */
-  readonly module: Uint8Array<ArrayBuffer> | undefined
+  readonly wasm: Uint8Array<ArrayBuffer> | undefined
 }
 
 /** Written once, which takes some milliseconds. */
@@ -28,8 +28,8 @@ let written: Uint8Array<ArrayBuffer> | undefined
 
 export function hashWorkerData(memory: WebAssembly.Memory): HashWorkerData {
   written ??= md5Kernel()
-  const module = WebAssembly.validate(written) ? written : undefined
-  return { memory, layout: KERNEL_LAYOUT, lanes: KERNEL_LANES, module }
+  const wasm = WebAssembly.validate(written) ? written : undefined
+  return { memory, layout: KERNEL_LAYOUT, lanes: KERNEL_LANES, wasm }
 }
 
 /**
@@ -37,12 +37,13 @@ export function hashWorkerData(memory: WebAssembly.Memory): HashWorkerData {
  * as for one. So before each pass that is not full it waits a moment for bodies that have no bytes yet, but never for
  * the last blocks of a body. A body that begins alone goes through OpenSSL, whose single chain is quicker. Without a
  * kernel all bodies do. `getBuiltinModule` exists in both module systems, so a flag of the host that makes evaluated
- * text a module changes nothing.
+ * text a module changes nothing. Nor may it declare what CommonJS gives by name (`module`), because Deno wraps the
+ * text so.
  */
 export const HASH_PROGRAM = `
 const { parentPort, receiveMessageOnPort, workerData } = process.getBuiltinModule('node:worker_threads')
 const { createHash } = process.getBuiltinModule('node:crypto')
-const { memory, layout, lanes: laneCount, module } = workerData
+const { memory, layout, lanes: laneCount, wasm } = workerData
 const { statesAt, lanesAt, tailAt } = layout
 const BLOCK = 64
 /** Bytes of each body that are taken at once at most: one that comes meanwhile waits so long. */
@@ -51,7 +52,7 @@ const ROUND_BYTES = 65536
 const WAIT_MS = 0.25
 /** Nobody ever wakes who waits for it. */
 const nothing = new Int32Array(new SharedArrayBuffer(4))
-const kernel = module && new WebAssembly.Instance(new WebAssembly.Module(module), { md5: { memory } }).exports.take
+const kernel = wasm && new WebAssembly.Instance(new WebAssembly.Module(wasm), { md5: { memory } }).exports.take
 const bytes = new Uint8Array(memory.buffer)
 /** WebAssembly's words are little-endian, whatever the processor is. */
 const words = new DataView(memory.buffer)
@@ -170,10 +171,16 @@ const take = (lanes, length) => {
     for (let r = 0; r < 4; r += 1) state[r] = words.getUint32(wordAt(lane, r), true)
   })
 }
-const drain = () => {
-  for (let next = receiveMessageOnPort(parentPort); next !== undefined; next = receiveMessageOnPort(parentPort)) {
-    accept(next.message)
+/** Undefined if there is none yet, and in Deno, whose parentPort is no MessagePort: there each comes as an event. */
+const nextMessage = () => {
+  try {
+    return receiveMessageOnPort(parentPort)
+  } catch {
+    return undefined
   }
+}
+const drain = () => {
+  for (let next = nextMessage(); next !== undefined; next = nextMessage()) accept(next.message)
 }
 const isFull = () => ready.size >= Math.min(laneCount, bodies.size)
 parentPort.on('message', (message) => {

@@ -6,6 +6,7 @@ import { mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { compileFunction } from 'node:vm'
 import { Worker } from 'node:worker_threads'
 import ts from 'typescript'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -323,6 +324,31 @@ describe('the memory of workerHasher', () => {
     await worker.terminate()
 
     expect(answers).toEqual([null, null, null, ABC, null, ABC])
+  })
+  it('has a program that takes each message as it comes where the port cannot be asked for more, as in Deno', async () => {
+    const { memory, put } = programMemory()
+    const threads = "process.getBuiltinModule('node:worker_threads')"
+    const refused = `${threads}.receiveMessageOnPort = () => { throw new TypeError('no MessagePort') }`
+    const worker = new Worker(`${refused}\n${HASH_PROGRAM}`, { eval: true, workerData: hashWorkerData(memory) })
+    const answers: unknown[] = []
+    worker.on('message', (answer) => answers.push(answer))
+    const block = 'x'.repeat(64)
+    for (const hashId of [1, 2])
+      for (const step of [put(block), put(block), 'digest']) worker.postMessage([hashId, step])
+    while (answers.length < 6) await once(worker, 'message')
+    await worker.terminate()
+
+    const digest = md5(Buffer.from(block + block))
+    for (const hashId of [1, 2]) {
+      const own = (answers as [number, string | null][]).filter(([id]) => id === hashId)
+      expect(own.map(([, given]) => given)).toEqual([null, null, digest])
+    }
+  })
+
+  it('has a program that declares nothing that CommonJS gives by name, since Deno evaluates it in a function', () => {
+    const given = ['exports', 'require', 'module', '__filename', '__dirname']
+
+    expect(compileFunction(HASH_PROGRAM, given)).toBeTypeOf('function')
   })
 })
 
