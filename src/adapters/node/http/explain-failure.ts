@@ -12,6 +12,8 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^(?:ECONNRESET|EPIPE)$/, 'connection reset'],
   [/^ETIMEDOUT$/, 'no answer'],
   [/^E[MN]FILE$/, 'too many files are open here'],
+  [/^ERR_PROXY_ANSWERED_407$/, 'it wants a name and a password that it knows'],
+  [/^ERR_PROXY_ANSWERED_/, 'it opens no connection'],
   [/_ALERT_/, 'it refuses this TLS connection'],
   [/CERT|^ERR_TLS_|^UNABLE_TO_/, 'its certificate was not accepted'],
 ]

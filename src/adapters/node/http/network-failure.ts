@@ -26,12 +26,13 @@ const doing = { connect: 'connecting', send: 'sending', answer: 'waiting for the
 
 /** Makes the error. A cause is kept only if it is a system error of Node, which holds an address and a port. */
 export function networkFailure(thrown: unknown, { target, phase, ending }: FailureContext): TransportError {
-  const proxy = thrown instanceof ProxyUnreachedError ? thrown.proxy : undefined
+  const unreached = thrown instanceof ProxyUnreachedError ? thrown.proxy : undefined
+  const proxy = thrown instanceof ProxyRefusedError ? thrown.proxy : unreached
   const error = tellingOf(thrown instanceof ProxyUnreachedError ? thrown.cause : thrown)
   const host = `${target.hostname}:${String(portOf(target))}`
   const code = codeOf(error)
-  const what = describe(error, code, proxy ?? host, proxy ?? hostnameOf(target), phase)
-  const message = proxy === undefined ? what : `The proxy ${proxy} could not be used for ${host}: ${what}`
+  const what = describe(error, code, unreached ?? host, unreached ?? hostnameOf(target), phase)
+  const message = unreached === undefined ? what : `The proxy ${unreached} could not be used for ${host}: ${what}`
   return new TransportError('ERR_UPLOAD_NETWORK', message, {
     phase,
     ending,

@@ -75,14 +75,19 @@ function isWithin(ranges: BlockList, target: URL): boolean {
   return version !== 0 && ranges.check(address, version === 4 ? 'ipv4' : 'ipv6')
 }
 
-/** A proxy that answered but did not open the tunnel. */
+/** A proxy that answered but did not open the tunnel. Its code is `ERR_PROXY_ANSWERED_` and the status. */
 export class ProxyRefusedError extends Error {
   readonly status: number
+  readonly code: string
+  /** The proxy's host and port. */
+  readonly proxy: string
 
   constructor(proxy: URL, status: number) {
     super(`The proxy ${proxy.host} answered ${String(status)} instead of opening a connection`)
     this.name = 'ProxyRefusedError'
     this.status = status
+    this.code = `ERR_PROXY_ANSWERED_${String(status)}`
+    this.proxy = proxy.host
   }
 }
 

@@ -47,15 +47,21 @@ it('says of a host that refuses our TLS that it is the host which refuses', () =
 })
 
 it.each([
-  [407, ': check the name and password in its address'],
-  [403, ': those who run it must allow that host'],
-  [502, ''],
-])('says what to do where a proxy answers %d', (status, advice) => {
+  [407, ': check the name and password in its address', 'it wants a name and a password that it knows'],
+  [403, ': those who run it must allow that host', 'it opens no connection'],
+  [502, '', 'it opens no connection'],
+])('says what to do where a proxy answers %d', (status, advice, inShort) => {
   const proxy = new URL('http://ana:word@proxy.example:3128')
 
-  expect(failureWith(new ProxyRefusedError(proxy, status)).message).toBe(
+  const failure = failureWith(new ProxyRefusedError(proxy, status))
+
+  expect(failure.message).toBe(
     `The proxy proxy.example:3128 answered ${String(status)} instead of opening a connection to storage.example:443${advice}`,
   )
+  expect(explainFailure(failure)).toEqual({
+    reason: `its proxy proxy.example:3128: ${inShort}`,
+    isOffline: false,
+  })
 })
 
 it.each(['ENETUNREACH', 'ENETDOWN', 'EHOSTUNREACH', 'EADDRNOTAVAIL'])(
