@@ -9,7 +9,7 @@ import type { UnitLimits } from './ports/protocol.ts'
 const MIB = 1_048_576
 const GIB = 1_073_741_824
 
-/** The limits that every S3-compatible store sets for the parts of a multipart upload. */
+/** S3's limits for the parts of a multipart upload. A store may have others: OpenStack Swift takes 1,000 parts unless set up for more. */
 export const S3_LIMITS: UnitLimits = /* @__PURE__ */ Object.freeze({
   minBytes: 5_242_880,
   maxBytes: 5_368_709_120,

@@ -36,7 +36,7 @@ export interface S3MultipartOptions extends S3CallPorts {
    * lost.
    */
   readonly hasher?: Hasher
-  /** The limits of a part. Default: what every S3-compatible store takes. */
+  /** The limits of a part. Default: S3's own, at most 10,000 of 5 MiB to 5 GiB. */
   readonly unitLimits?: UnitLimits
 }
 
