@@ -5,7 +5,7 @@ import { backoffMs } from '../core/retry.ts'
 import { sleep } from '../core/time/sleep.ts'
 import { callS3 } from './s3-call.ts'
 import type { S3CallPorts } from './s3-sign.ts'
-import { listParts, type S3Upload } from './s3-parts.ts'
+import { isUploadUnknown, listParts, type S3Upload } from './s3-parts.ts'
 
 /**
  * A part that was under way during an abort may be stored after it. Each further abort removes what arrived in the
@@ -21,6 +21,8 @@ export async function abortS3Upload(ports: S3CallPorts, upload: S3Upload, signal
   const { key, uploadId } = upload
   for (let attempt = 1; attempt <= MAX_ABORTS; attempt += 1) {
     const outcome = await callS3(ports, { operation: 'abort', key, uploadId }, signal)
+    // OpenStack Swift goes on listing the parts of a completed upload.
+    if (isUploadUnknown(outcome)) return
     const isGone = outcome.kind === 'refused' && outcome.error.status === 404
     if (outcome.kind !== 'done' && !isGone) throw outcome.error
     const left = await listParts(ports, upload, signal)

@@ -4,7 +4,7 @@ import { UploadError } from '../core/errors.ts'
 import { parseEtag } from '../core/attempt/etag.ts'
 import { given } from '../core/given.ts'
 import { S3_LIMITS } from '../core/plan.ts'
-import { callS3, type S3Calling } from './s3-call.ts'
+import { callS3, type S3Calling, type S3Outcome } from './s3-call.ts'
 import { xmlEntries, xmlField, xmlRoot } from './s3-xml.ts'
 
 /** One upload of one object. */
@@ -13,8 +13,13 @@ export interface S3Upload {
   readonly uploadId: string
 }
 
-/** Ceph 16 names the key where others name the upload. A missing bucket is neither. */
+/** Ceph 16 and OpenStack Swift name the key where others name the upload. A missing bucket is neither. */
 const UNKNOWN_UPLOAD: ReadonlySet<string | undefined> = new Set(['NoSuchUpload', 'NoSuchKey'])
+
+/** Whether the store knows no such upload, because it was completed, ended or swept away. */
+export function isUploadUnknown(outcome: S3Outcome): boolean {
+  return outcome.kind === 'refused' && UNKNOWN_UPLOAD.has(outcome.error.serviceCode)
+}
 
 /** A part as the store holds it now. */
 export interface S3ListedPart {
@@ -40,7 +45,7 @@ export async function listParts(
     const page = { operation: 'list', key, uploadId, ...given({ partNumberMarker }) } as const
     const outcome = await callS3(ports, page, signal)
     if (outcome.kind !== 'done') {
-      if (outcome.kind === 'refused' && UNKNOWN_UPLOAD.has(outcome.error.serviceCode)) return undefined
+      if (isUploadUnknown(outcome)) return undefined
       throw outcome.error
     }
     const list = xmlRoot(outcome.text, 'ListPartsResult') ?? unreadable(key)

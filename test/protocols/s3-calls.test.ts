@@ -266,6 +266,23 @@ describe('the end of an upload', () => {
     expect(aborts()).toHaveLength(1)
   })
 
+  it('was reached before where the store knows no such upload, even if it still lists parts, as OpenStack Swift does', async () => {
+    const gone = failure(404, 'NoSuchKey', '')
+    const { ended, operations } = aborting(({ operation }) => (operation === 'list' ? PART : gone))
+
+    expect(await ended).toBe('ended')
+    expect(operations()).toEqual(['abort'])
+  })
+
+  it('is asked of the list where a 404 names no upload', async () => {
+    const { ended, operations } = aborting(({ operation }) =>
+      operation === 'list' ? failure(404, 'NoSuchBucket', '') : { status: 404 },
+    )
+
+    expect(await ended).toMatchObject({ serviceCode: 'NoSuchBucket' })
+    expect(operations()).toEqual(['abort', 'list'])
+  })
+
   it('is not reached where the store refuses it', async () => {
     const { ended, operations } = aborting(() => ({ status: 403 }))
 

@@ -34,8 +34,8 @@ export interface Bucket {
   /** All parts in order. Undefined if there is no such upload, `unknown` if the store has no such call. */
   listParts(key: string, uploadId: string): Promise<StoredPart[] | 'unknown' | undefined>
   complete(key: string, uploadId: string, etags: readonly string[]): Promise<Completion>
-  /** Asks once to abort an upload; a missing one is no error. `unknown` if the store has no such call. */
-  abort(key: string, uploadId: string): Promise<'asked' | 'unknown'>
+  /** Asks once to abort an upload. `absent` if there is none, `unknown` if the store has no such call. */
+  abort(key: string, uploadId: string): Promise<'asked' | 'absent' | 'unknown'>
   /** Uploads of exactly this key; none if the store has no such call. */
   listUploads(key: string): Promise<string[]>
   head(key: string): Promise<StoredObject | undefined>
@@ -108,9 +108,10 @@ export function openBucket({ bucket: Bucket, endpoint, region, pathStyle, keys }
       }
     },
     async abort(Key, UploadId) {
+      const at = { Bucket, Key, UploadId }
       return knownOr('unknown' as const, async () => {
-        await absentOr('abort an upload', () => client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })))
-        return 'asked' as const
+        const answer = await absentOr('abort an upload', () => client.send(new AbortMultipartUploadCommand(at)))
+        return answer === undefined ? ('absent' as const) : ('asked' as const)
       })
     },
     async listUploads(Key) {

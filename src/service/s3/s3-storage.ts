@@ -154,7 +154,8 @@ async function release(bucket: Bucket, file: VideoObject): Promise<void> {
 
 async function abort(bucket: Bucket, key: string, uploadId: string): Promise<void> {
   for (let count = 0; count < ABORTS; count++) {
-    if ((await bucket.abort(key, uploadId)) === 'unknown') return
+    // Of a completed upload, OpenStack Swift says so too, but goes on listing its parts.
+    if ((await bucket.abort(key, uploadId)) !== 'asked') return
     const left = await bucket.listParts(key, uploadId)
     if (left === undefined || left === 'unknown' || left.length === 0) return
   }

@@ -249,6 +249,17 @@ describe('a cancel', () => {
     expect(bucket.uploads.has(uploadId)).toBe(false)
   })
 
+  it('removes a completed object whose parts the store still lists, as OpenStack Swift does', async () => {
+    const { uploadId, key, confirm, cancel } = await putBoth()
+    expect((await confirm()).status).toBe(200)
+    ;(bucket.uploads as Map<string, unknown>).set(uploadId, { key, parts: new Map() })
+    bucket.arriveLate(uploadId, 1)
+    bucket.script({ operation: 'abort', nth: 'every', answer: failure(404, 'NoSuchKey', '') })
+
+    expect((await cancel()).status).toBe(200)
+    expect(bucket.objects.has(key)).toBe(false)
+  })
+
   it('removes what was completed while it looked', async () => {
     const { key, confirm, cancel } = await putBoth()
     let cancelled: Promise<Answer> | undefined
