@@ -21,7 +21,13 @@ export interface PollingOptions {
   readonly failedStatuses?: readonly string[]
 }
 
+/** A question that begins near the deadline, or after it, still gets this much time, ms. */
 const LAST_QUESTION_MS = 60_000
+/**
+ * One in which the machine slept past the deadline gets this much more, ms: enough for the end of a try that the sleep broke, for the
+ * client's longest pause, and for another try.
+ */
+const AWAKE_AGAIN_MS = 300_000
 
 /** The numbers are written out: bundlers treat a product as a side effect, and pages without an analysis would load the table. */
 export const DEFAULT_POLLING = /* @__PURE__ */ Object.freeze({
@@ -91,43 +97,29 @@ export async function pollAnalysis(
   let failure: ErrorSummary | undefined
   let hasAnswered = false
   for (let turn = 0; ; turn += 1) {
+    // For as long as there is time: the client would ask an absent service for as long as the service is waited for.
+    const question = createTimeLimit(clock, AWAKE_AGAIN_MS, () => new Error('late'), signal)
+    question.restart(Math.max(leftMs(), LAST_QUESTION_MS), AWAKE_AGAIN_MS)
     try {
-      const record = await ask(clock, get, leftMs(), signal)
-      if (record) {
-        hasAnswered = true
-        failure = undefined
-        if (record.status !== undefined && record.status !== serviceStatus) onStatus(record.status)
-        serviceStatus = record.status ?? serviceStatus
-      }
+      const { status } = await get(question.signal)
+      hasAnswered = true
+      failure = undefined
+      if (status !== undefined && status !== serviceStatus) onStatus(status)
+      serviceStatus = status ?? serviceStatus
     } catch (error) {
-      if (signal.aborted || !isPassing(error, hasAnswered)) throw error
-      failure = summarize(error)
+      if (signal.aborted) throw error
+      // Otherwise no answer came in time.
+      if (!question.signal.aborted) {
+        if (!isPassing(error, hasAnswered)) throw error
+        failure = summarize(error)
+      }
+    } finally {
+      question.end()
     }
     const verdict = verdictOf(serviceStatus ?? '', options)
     if (verdict) return { verdict }
     if (leftMs() <= 0) return { verdict: 'deadline', ...given({ error: failure }) }
     await sleep(clock, Math.min(known(pollDelaysMs[Math.min(turn, pollDelaysMs.length - 1)]), leftMs()), signal)
-  }
-}
-
-/**
- * Asks once, for as long as there is time: the client would ask an absent service for as long as the service is waited for. A
- * question that begins near the end still gets a minute. Undefined: no answer came in that time.
- */
-async function ask(
-  clock: Clock,
-  get: (signal: AbortSignal) => Promise<RequestedAnalysis>,
-  leftMs: number,
-  signal: AbortSignal,
-): Promise<RequestedAnalysis | undefined> {
-  const question = createTimeLimit(clock, Math.max(leftMs, LAST_QUESTION_MS), () => new Error('late'), signal)
-  try {
-    return await get(question.signal)
-  } catch (error) {
-    if (question.signal.aborted && !signal.aborted) return undefined
-    throw error
-  } finally {
-    question.end()
   }
 }
 

@@ -105,6 +105,25 @@ it('asks once more when the machine slept past the deadline: the service did not
   expect(await polling).toEqual({ verdict: 'completed' })
 })
 
+it('ends five minutes after the machine has slept past the deadline during a question that nobody answers', async () => {
+  const clock = createSimulatedClock()
+  const get = (signal: AbortSignal): Promise<never> =>
+    new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error))
+    })
+  const options = { deadlineMs: 12 * 3_600_000 }
+  let outcome: unknown
+  void pollAnalysis(clock, get, options, new AbortController().signal, () => undefined).then((end) => (outcome = end))
+
+  await clock.advance(90_000)
+  clock.suspend(21 * 3_600_000)
+  await clock.advance(299_999)
+  expect(outcome).toBeUndefined()
+  await clock.advance(1)
+
+  expect(outcome).toEqual({ verdict: 'deadline' })
+})
+
 it('ends its question when it is stopped', async () => {
   const stopping = new AbortController()
   let heard: unknown

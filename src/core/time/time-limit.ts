@@ -7,8 +7,8 @@ import { hasSlept } from './suspend.ts'
 export interface TimeLimit {
   /** Fires when the time is up, or before that with the outer signal and its reason. */
   readonly signal: AbortSignal
-  /** Gives this much time from now on, ms, instead of what was left. */
-  restart(limitMs: number): void
+  /** Gives this much time from now on, ms, instead of what was left; after a sleep `againMs`, by default the same. */
+  restart(limitMs: number, againMs?: number): void
   /** Removes the timer and the listener. Must be called in the end. */
   end(): void
 }
@@ -21,11 +21,11 @@ export function createTimeLimit(clock: Clock, limitMs: number, tooLate: () => Er
   const controller = new AbortController()
   const leave = outer && onAbort(outer, () => controller.abort(outer.reason))
   let timer: unknown
-  const restart = (ms: number): void => {
+  const restart = (ms: number, againMs = ms): void => {
     clock.clearTimeout(timer)
     const dueMs = clock.monotonicNow() + ms
     timer = clock.setTimeout(() => {
-      if (hasSlept(clock, dueMs)) restart(ms)
+      if (hasSlept(clock, dueMs)) restart(againMs)
       else controller.abort(tooLate())
     }, ms)
   }

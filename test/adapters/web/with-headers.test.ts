@@ -43,6 +43,20 @@ it('adds them, asked anew for each request, and hands on how its attempt ended',
   expect(traced.isResetByAbort).toBe(true)
 })
 
+it('waits for an async function, but not when nobody wants the request any more', async () => {
+  const { sent, transport } = recording()
+  const controller = new AbortController()
+  const given = withHeaders(transport, async () => Promise.resolve({ 'x-trace': 'late' }))
+  const hanging = withHeaders(transport, () => new Promise(() => undefined))
+
+  await expect(given.send(REQUEST)).rejects.toThrow('reset')
+  const stopped = hanging.send({ ...REQUEST, signal: controller.signal })
+  controller.abort(new Error('stopped'))
+
+  await expect(stopped).rejects.toThrow('stopped')
+  expect(sent.map(({ headers }) => headers['x-trace'])).toEqual(['late'])
+})
+
 it('replaces none that the request has, the credential least of all', async () => {
   const { sent, transport } = recording()
 

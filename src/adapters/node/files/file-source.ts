@@ -41,7 +41,7 @@ export function fileSourceOn(disk: QuickDisk, path: string, options: FileSourceO
     try {
       requireSame(location, expected, identityOf(file.facts))
     } catch (error) {
-      return Promise.resolve(file.close()).then(() => {
+      return file.close().then(() => {
         throw error
       })
     }

@@ -7,6 +7,7 @@ import { stat } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
 import { isUploadError } from '../../../core/errors.ts'
+import { descriptors } from '../descriptors.ts'
 import { fileProblem, notAFile, sizeUnknown } from '../file-problem.ts'
 import { LONGEST_READ_BYTES } from '../positional-io.ts'
 import { diskThreads } from './disk-threads.ts'
@@ -28,7 +29,7 @@ export interface OpenFile {
    */
   read(into: Uint8Array, at: number, signal?: AbortSignal): number | Promise<number>
   /** Called once, when no read is under way. */
-  close(): void | Promise<void>
+  close(): Promise<void>
 }
 
 const opened = promisify(open)
@@ -48,7 +49,11 @@ const FLAGS = constants.O_RDONLY | (process.platform === 'win32' ? 0 : constants
  * that works on every file system. Throws ERR_UPLOAD_SOURCE_READ for what is no regular file, cannot be read, or does not
  * say its size.
  */
-export function lookFirst(disk: QuickDisk, { location, folder }: Place): BigIntStats | Promise<BigIntStats> {
+export function lookFirst(disk: QuickDisk, place: Place): BigIntStats | Promise<BigIntStats> {
+  return descriptors.patiently('file', () => look(disk, place))
+}
+
+function look(disk: QuickDisk, { location, folder }: Place): BigIntStats | Promise<BigIntStats> {
   if (!disk.mayAskNow(folder)) return diskThreads.run(driveOf(folder), () => lookFirstOnThread({ location, folder }))
   return disk.askNow(() => {
     try {
@@ -87,6 +92,10 @@ async function lookFirstOnThread({ location, folder }: Place): Promise<BigIntSta
 
 /** Throws as `lookFirst` does. */
 export function openRegularFile(disk: QuickDisk, place: Place): OpenFile | Promise<OpenFile> {
+  return descriptors.patiently('file', () => openOnce(disk, place))
+}
+
+function openOnce(disk: QuickDisk, place: Place): OpenFile | Promise<OpenFile> {
   const { location, folder } = place
   if (!disk.mayAskNow(folder)) return diskThreads.run(driveOf(folder), () => openOnThread(disk, place))
   return disk.askNow(() => {
@@ -124,14 +133,22 @@ export function lookAt(disk: QuickDisk, { location, folder }: Place): BigIntStat
 }
 
 function openFile(disk: QuickDisk, folder: string, fd: number, facts: BigIntStats): OpenFile {
+  const closeIt = (): void | Promise<void> =>
+    disk.mayAskNow(folder) ? disk.askNow(() => closeSync(fd)) : diskThreads.run(facts.dev, () => closed(fd))
+  descriptors.opened('file')
   return {
     facts,
     read: (into, at, signal) =>
       into.byteLength < LONG_BYTES && disk.mayAskNow(folder)
         ? disk.askNow(() => readNow(fd, into, at), into.byteLength)
         : readOnThread({ fd, drive: facts.dev }, into, at, signal),
-    close: () =>
-      disk.mayAskNow(folder) ? disk.askNow(() => closeSync(fd)) : diskThreads.run(facts.dev, () => closed(fd)),
+    async close() {
+      try {
+        await closeIt()
+      } finally {
+        descriptors.closed('file')
+      }
+    },
   }
 }
 

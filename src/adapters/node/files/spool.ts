@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 import { createReadGate } from '../../web/read-gate.ts'
+import { descriptors } from '../descriptors.ts'
 import { fileProblem } from '../file-problem.ts'
 import { readFully, writeFully } from '../positional-io.ts'
 
@@ -70,7 +71,7 @@ async function createFile(parent: string): Promise<{ folder: string; path: strin
     folder = await mkdtemp(join(parent, 'mocap-uplink-'))
     removeAtExit(folder)
     const path = join(folder, 'spool')
-    return { folder, path, handle: await open(path, 'wx+', 0o600) }
+    return { folder, path, handle: await descriptors.patiently('file', () => open(path, 'wx+', 0o600)) }
   } catch (error) {
     if (folder !== undefined) {
       await rm(folder, { recursive: true, force: true })

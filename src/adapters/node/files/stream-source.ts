@@ -4,6 +4,8 @@
 // With a known size, parts are sent while later bytes are still arriving. The range with the last byte is held back
 // until the stream has ended. So a stream that is longer than announced is found out before its upload can be complete.
 
+import type { Readable } from 'node:stream'
+
 import { invalid, UploadError } from '../../../core/errors.ts'
 import { onAbort } from '../../../core/on-abort.ts'
 import type { Reader, Source, SourceIdentity } from '../../../core/ports.ts'
@@ -26,11 +28,17 @@ export interface StreamSourceOptions {
  * first `describe` or `open` on, and ended by `dispose`, except that the request of a server is then read to its end
  * and thrown away, so that you can answer it. A stream that fails rejects with ERR_UPLOAD_SOURCE_READ and its error as
  * the cause, one that somebody has read to its end before with the same code, one of another length than announced with
- * ERR_UPLOAD_SOURCE_CHANGED. All are final.
+ * ERR_UPLOAD_SOURCE_CHANGED. All are final. Throws ERR_UPLOAD_INVALID_ARGUMENT for what is no stream, and for a Readable
+ * with an encoding (`setEncoding`), which gives text instead of its bytes.
  */
 export function streamSource(name: string, stream: StreamInput, options: StreamSourceOptions = {}): Source {
   if (!('getReader' in Object(stream) || Symbol.asyncIterator in Object(stream))) {
     invalid('streamSource: this is no stream. Pass a name, then a Readable, a ReadableStream or an async iterable.')
+  }
+  const { readableEncoding } = stream as Partial<Readable>
+  if (readableEncoding) {
+    // What was no text in it is lost by then, and what an encoding other than UTF-8 gives would be sent as other bytes.
+    invalid(`streamSource: the stream gives text (${readableEncoding}), not its bytes. Pass one without an encoding.`)
   }
   const announcedBytes = options.sizeBytes
   if (announcedBytes !== undefined && !(Number.isSafeInteger(announcedBytes) && announcedBytes >= 0)) {

@@ -3,6 +3,7 @@
 
 import type Client from 'undici/lib/dispatcher/client.js'
 import { onAbort } from '../../../core/on-abort.ts'
+import { isOutOfDescriptors, type Descriptors, type DescriptorUse } from '../descriptors.ts'
 import type { Connector } from './connector.ts'
 import { clientOf } from './one-socket-client.ts'
 import type { Wire } from './wire.ts'
@@ -18,6 +19,8 @@ export interface Connection {
 /** What the pool needs. */
 export interface ConnectionPoolOptions {
   readonly connect: Connector
+  /** Those that connections share with all that this process has open. */
+  readonly descriptors: Descriptors
   /** The most connections per origin, idle ones included. */
   readonly maxConnectionsPerHost: number
   /** How long an idle connection is kept, ms. A shorter time that the server names is honoured. */
@@ -32,13 +35,21 @@ export interface ConnectionPool {
    * Waits for a place if need be. Rejects with the signal's reason when aborted, and with Node's error if no connection
    * could be made.
    */
-  acquire(target: URL, want: { readonly isFresh: boolean; readonly signal: AbortSignal }): Promise<Connection>
+  acquire(target: URL, want: Wanted): Promise<Connection>
   /** Its request is complete, so another may use it. */
   release(connection: Connection): void
   /** Resets the connection, unless it has ended already. */
   discard(connection: Connection): void
   /** Closes idle connections and resets busy ones. Idempotent. Nothing can be acquired afterwards. */
   close(): Promise<void>
+}
+
+export interface Wanted {
+  readonly isFresh: boolean
+  readonly signal: AbortSignal
+  readonly use: Extract<DescriptorUse, 'call' | 'part'>
+  /** Called at least once a second while this process has too much open to connect. */
+  readonly onWait?: (() => void) | undefined
 }
 
 interface Origin {
@@ -52,7 +63,7 @@ interface Origin {
 
 /** Makes an empty pool. */
 export function createConnectionPool(options: ConnectionPoolOptions): ConnectionPool {
-  const { connect, maxConnectionsPerHost } = options
+  const { connect, descriptors, maxConnectionsPerHost } = options
   const origins = new Map<string, Origin>()
   const owners = new WeakMap<Client, Origin>()
   // One controller for each acquisition and not AbortSignal.any: Node 20 keeps what that makes as long as its sources
@@ -85,15 +96,25 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     for (const connection of origin.idle.splice(at, 1)) void end(connection)
     forget(origin)
   }
-  const open = async (origin: Origin, target: URL, signal: AbortSignal): Promise<Connection> => {
+  const dropOldest = (origin: Origin): boolean => {
     const [oldest] = origin.idle
-    if (oldest && origin.idle.length + origin.taken > maxConnectionsPerHost) dropIdle(origin, oldest.client)
-    const wire = await connect(target, signal)
+    if (oldest) dropIdle(origin, oldest.client)
+    return oldest !== undefined
+  }
+  const open = async (origin: Origin, target: URL, signal: AbortSignal): Promise<Connection> => {
+    if (origin.idle.length + origin.taken > maxConnectionsPerHost) dropOldest(origin)
+    const wire = await connect(target, signal).catch((error: unknown) => {
+      // An idle connection, of whatever origin, gives way to one that is wanted.
+      if (isOutOfDescriptors(error) && [...origins.values()].some(dropOldest)) return connect(target, signal)
+      throw error
+    })
     if (isClosed) {
       // It was ready just before, so closing did not find it.
       wire.reset()
       throw closedError()
     }
+    descriptors.opened('connection')
+    wire.socket.once('close', () => descriptors.closed('connection'))
     const client = clientOf(wire, target, options.keepAliveMs)
     owners.set(client, origin)
     client.once('disconnect', () => dropIdle(origin, client))
@@ -110,7 +131,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       if (ready !== undefined) origin.taken += 1
       return ready
     },
-    acquire: async (target, { isFresh, signal }) => {
+    acquire: async (target, { isFresh, signal, use, onWait }) => {
       signal.throwIfAborted()
       if (isClosed) throw closedError()
       const origin = originOf(origins, target)
@@ -120,8 +141,9 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       try {
         await takePlace(origin, maxConnectionsPerHost, either.signal)
         try {
-          const kept = isFresh ? undefined : takeIdle(origin)
-          return kept ?? (await open(origin, target, either.signal))
+          const find = (): Connection | Promise<Connection> =>
+            (isFresh ? undefined : takeIdle(origin)) ?? open(origin, target, either.signal)
+          return await descriptors.patiently(use, find, { signal: either.signal, onWait })
         } catch (error) {
           give(origin)
           throw error
@@ -137,6 +159,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       // A connection that has ended is not kept. Closing ends all of them.
       if (!connection.wire.socket.destroyed) {
         origin.idle.push(connection.isReused ? connection : { ...connection, isReused: true })
+        descriptors.wake()
       }
       give(origin)
     },

@@ -3,6 +3,7 @@
 
 import { invalid, isUploadError, UploadError, type AttemptEnding } from '../../../core/errors.ts'
 import type { Transport, TransportReply, TransportRequest } from '../../../core/ports.ts'
+import { descriptors } from '../descriptors.ts'
 import { createConnectionPool, type Connection } from './connection-pool.ts'
 import { createConnector, type ConnectorOptions } from './connector.ts'
 import { exchange } from './exchange.ts'
@@ -35,14 +36,22 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
   }
   if (!(keepAliveMs > 0)) invalid('keepAliveMs must be more than 0')
   if (!['any', 'public'].includes(options.addressPolicy ?? 'any')) invalid('addressPolicy must be any or public')
-  const pool = createConnectionPool({ connect: createConnector(options), maxConnectionsPerHost, keepAliveMs })
+  const connect = createConnector(options)
+  const pool = createConnectionPool({ connect, descriptors, maxConnectionsPerHost, keepAliveMs })
   const endings = new WeakMap<TransportRequest, AttemptEnding>()
 
   const readTarget = createTargetReader()
   const acquire = async (request: TransportRequest, isFresh: boolean): Promise<Connection> => {
     const target = readUrl(request.url)
+    const { onSent } = request
     try {
-      return await pool.acquire(target, { isFresh, signal: request.signal })
+      return await pool.acquire(target, {
+        isFresh,
+        signal: request.signal,
+        use: onSent === undefined ? 'call' : 'part',
+        // So that its wait for a descriptor does not pass for one for the host.
+        onWait: () => onSent?.(0),
+      })
     } catch (error) {
       request.signal.throwIfAborted()
       // A host that may not be reached is not a failure of the network: another attempt would end in the same way.

@@ -1,16 +1,17 @@
 // What it takes for bytes and names to survive a power cut: they are written aside, brought to the disk and renamed
 // into place, and the folder is brought to the disk as well.
 
-import { mkdir, open, rm, stat } from 'node:fs/promises'
+import { mkdir, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 import { errorCode } from '../file-problem.ts'
 import { writeFully } from '../positional-io.ts'
+import { openFile } from './patient-files.ts'
 
 /** Makes a new file (mode 0600) of these pieces and brings it to the disk. If that fails, nothing of it is left. */
 export async function writeWhole(path: string, pieces: readonly Uint8Array[]): Promise<void> {
   try {
-    const handle = await open(path, 'w', 0o600)
+    const handle = await openFile(path, 'w', 0o600)
     try {
       let at = 0
       for (const piece of pieces) {
@@ -65,7 +66,7 @@ async function isFolder(path: string): Promise<boolean> {
 /** Brings a folder's names to the disk. Windows cannot open a folder for that, and NTFS keeps its own log. */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return
-  const handle = await open(path, 'r')
+  const handle = await openFile(path, 'r')
   try {
     await handle.sync()
   } finally {

@@ -5,7 +5,7 @@
 // write that fails is cut off again, so that the next one may succeed.
 
 import { writeSync } from 'node:fs'
-import { open, readFile, rm, type FileHandle } from 'node:fs/promises'
+import { rm, type FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 import { UploadError } from '../../../core/errors.ts'
@@ -27,6 +27,7 @@ import {
   sync,
   type WrittenJournal,
 } from './journal-writing.ts'
+import { bytesIn, openFile } from './patient-files.ts'
 
 export interface JournalFile extends LineStore {
   /** The records found at opening. */
@@ -78,7 +79,7 @@ export async function openJournalFile(
       compactAtBytes: compactAtBytes(end),
       lookAtMs: -Infinity,
     }
-    if (header !== undefined) state.handle = await openFile(path, isKept)
+    if (header !== undefined) state.handle = await reopenFile(path, isKept)
     if (soundBytes >= COMPACT_AT_OPEN_BYTES) await shorten(state, records)
     return journalFile(state, records)
   })
@@ -157,7 +158,7 @@ async function close(state: WrittenJournal): Promise<void> {
 
 async function bytesOf(path: string): Promise<Uint8Array> {
   try {
-    return await readFile(path)
+    return await bytesIn(path)
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return new Uint8Array()
     throw error
@@ -165,8 +166,8 @@ async function bytesOf(path: string): Promise<Uint8Array> {
 }
 
 /** What is found is relied on from now on, and its writer may have died before all of it was on the disk. */
-async function openFile(path: string, isKept: boolean): Promise<FileHandle> {
-  const handle = await open(path, 'r+')
+async function reopenFile(path: string, isKept: boolean): Promise<FileHandle> {
+  const handle = await openFile(path, 'r+')
   try {
     if (!isKept) await handle.datasync()
     return handle

@@ -7,13 +7,14 @@
 // because it is old.
 
 import { randomUUID } from 'node:crypto'
-import { open, readFile, readdir, rename, rm, rmdir } from 'node:fs/promises'
+import { rename, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { UploadError } from '../../../core/errors.ts'
 import { errorCode } from '../file-problem.ts'
 import { makeFolders } from './durable-file.ts'
 import { explained } from './journal-problem.ts'
+import { namesIn, openFile, textIn } from './patient-files.ts'
 import { ownIdentity, whereIs, type ProcessIdentity } from './process-identity.ts'
 
 export interface JournalLock {
@@ -61,7 +62,7 @@ function take(folder: string, key: string): Promise<string> {
  */
 export async function isLocked(folder: string): Promise<boolean> {
   const lock = join(folder, 'lock')
-  for (const name of await namesIn(lock).catch(() => [])) {
+  for (const name of await entriesOf(lock).catch(() => [])) {
     const { where } = await holderIn(join(lock, name))
     if (where !== 'absent' && where !== 'gone') return true
   }
@@ -88,7 +89,7 @@ async function tryToLock(folder: string): Promise<string | undefined> {
 
 /** On the disk before it counts: after a power cut, an empty file could never tell that its holder is gone. */
 async function writeOwner(path: string, owner: ProcessIdentity): Promise<void> {
-  const handle = await open(path, 'wx', 0o600)
+  const handle = await openFile(path, 'wx', 0o600)
   try {
     await handle.writeFile(`${JSON.stringify(owner)}\n`)
     await handle.sync()
@@ -100,7 +101,7 @@ async function writeOwner(path: string, owner: ProcessIdentity): Promise<void> {
 /** Removes the lock of a process or thread that is gone. Throws if it may still be there. */
 async function clearWay(folder: string, key: string): Promise<void> {
   const lock = join(folder, 'lock')
-  for (const name of await namesIn(lock)) {
+  for (const name of await entriesOf(lock)) {
     const path = join(lock, name)
     const holder = await holderIn(path)
     if (holder.where === 'absent') continue
@@ -143,7 +144,7 @@ async function release(folder: string, path: string): Promise<void> {
 
 /** Removes what processes left that died while making a lock. What living ones make is still needed. */
 async function sweep(folder: string): Promise<void> {
-  for (const name of await namesIn(folder)) {
+  for (const name of await entriesOf(folder)) {
     if (!name.startsWith('lock-')) continue
     const { where } = await holderIn(join(folder, name, name.slice('lock-'.length)))
     if (where === 'gone') await rm(join(folder, name), { recursive: true, force: true })
@@ -160,7 +161,7 @@ interface Holder {
 
 async function holderIn(path: string): Promise<Holder> {
   try {
-    const owner: unknown = JSON.parse(await readFile(path, 'utf8'))
+    const owner: unknown = JSON.parse(await textIn(path))
     return isIdentity(owner) ? { where: await whereIs(owner), owner } : { where: 'unreadable' }
   } catch (error) {
     return { where: errorCode(error) === 'ENOENT' ? 'absent' : 'unreadable' }
@@ -178,8 +179,8 @@ function isIdentity(value: unknown): value is ProcessIdentity {
   )
 }
 
-async function namesIn(folder: string): Promise<string[]> {
-  return readdir(folder).catch((error: unknown) => {
+async function entriesOf(folder: string): Promise<string[]> {
+  return namesIn(folder).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return []
     throw error
   })

@@ -11,7 +11,7 @@
 // would be kept for nobody, and an upload that is interrupted could not be resumed. Whether it is still there is looked at when it
 // is brought to the disk, once a second at most, since thousands of small files bring it there as often, and when it is closed.
 
-import { open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises'
+import { rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 import { compactTexts } from '../../../core/journal/compact-in-steps.ts'
@@ -30,6 +30,7 @@ import { inSlices } from '../in-slices.ts'
 import { readFully } from '../positional-io.ts'
 import { syncFolder, writeWhole } from './durable-file.ts'
 import { journalProblem } from './journal-problem.ts'
+import { bytesIn, openFile } from './patient-files.ts'
 
 export const COMPACT_AT_OPEN_BYTES = 64 * 1024
 const COMPACT_LATER_BYTES = 8 * 1024 ** 2
@@ -120,7 +121,7 @@ export async function replace(state: WrittenJournal, { pieces, ...end }: WholeJo
 
 async function reopen(state: WrittenJournal): Promise<void> {
   try {
-    state.handle = await open(state.path, 'r+')
+    state.handle = await openFile(state.path, 'r+')
   } catch (error) {
     throw (state.broken = journalProblem(error, state.path, 'opened again'))
   }
@@ -141,7 +142,7 @@ async function syncNames(state: WrittenJournal): Promise<void> {
 export async function shorten(state: WrittenJournal, known: readonly JournalRecord[] | undefined): Promise<void> {
   const { path, end } = state
   try {
-    const history = known ?? (await inSlices(decodingJournal(await readFile(path), path))).records
+    const history = known ?? (await inSlices(decodingJournal(await bytesIn(path), path))).records
     const texts = await inSlices(compactTexts(history))
     if (texts !== undefined) {
       const whole = await encodeWhole(state.header, texts)

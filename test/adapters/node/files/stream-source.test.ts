@@ -30,6 +30,17 @@ for (const [label, makeStream] of Object.entries(makers)) {
   }
 }
 
+it.each(['utf8', 'latin1', 'hex'] as const)('refuses a stream that gives text instead of its bytes: %s', (encoding) => {
+  const stream = new PassThrough().setEncoding(encoding)
+
+  expect(() => streamSource('take-7.mp4', stream)).toThrow(
+    expect.objectContaining({
+      code: 'ERR_UPLOAD_INVALID_ARGUMENT',
+      message: `streamSource: the stream gives text (${encoding}), not its bytes. Pass one without an encoding.`,
+    }) as Error,
+  )
+})
+
 describe('streamSource', () => {
   const spooled = spooledStreams()
   const { sourceOf } = spooled

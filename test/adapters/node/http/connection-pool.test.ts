@@ -1,11 +1,13 @@
 // The pool's places and connections, over wires that lead nowhere: who gets which, and that no place is lost or made.
 
-import { getEventListeners } from 'node:events'
+import { EventEmitter, getEventListeners } from 'node:events'
 import type { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 
+import { createDescriptors } from '../../../../src/adapters/node/descriptors.ts'
 import { createConnectionPool, type ConnectionPool } from '../../../../src/adapters/node/http/connection-pool.ts'
 import type { Wire } from '../../../../src/adapters/node/http/wire.ts'
+import { createSimulatedClock } from '../../../helpers/simulated-clock.ts'
 
 const TARGET = new URL('http://127.0.0.1:9')
 const NOTHING = Symbol('nothing came')
@@ -174,29 +176,63 @@ describe('an idle connection', () => {
   })
 })
 
-function setUp(maxConnectionsPerHost: number) {
+describe('where this process may have one connection open', () => {
+  it('an idle one gives way to one that is wanted, even of another host', async () => {
+    const { pool, acquire, wires } = setUp(2, 1)
+    pool.release(await acquire({ target: new URL('http://other.example') }))
+
+    await acquire()
+
+    expect(wires.map(({ socket }) => socket.destroyed)).toEqual([true, false])
+  })
+
+  it('whoever wants another waits for the end of that one, or takes it', async () => {
+    const { pool, acquire } = setUp(3, 1)
+    const first = await acquire()
+    const [second, third] = [acquire(), acquire({ isFresh: true })]
+    expect(await soon(second)).toBe(NOTHING)
+
+    pool.release(first)
+
+    expect((await second).client).toBe(first.client)
+    expect(await soon(third)).toBe(NOTHING)
+    pool.discard(await second)
+    expect((await third).isReused).toBe(false)
+  })
+})
+
+function setUp(maxConnectionsPerHost: number, mostOpen = Infinity) {
   const wires: Wire[] = []
   let failure: Error | undefined
   const connect = (): Promise<Wire> => {
     if (failure !== undefined) return Promise.reject(failure)
+    if (wires.filter(({ socket }) => !socket.destroyed).length >= mostOpen) {
+      return Promise.reject(Object.assign(new Error('none left'), { code: 'EMFILE' }))
+    }
     const wire = wireToNowhere()
     wires.push(wire)
     return Promise.resolve(wire)
   }
-  const pool = createConnectionPool({ connect, maxConnectionsPerHost, keepAliveMs: 1_000 })
+  const descriptors = createDescriptors(createSimulatedClock())
+  const pool = createConnectionPool({ connect, descriptors, maxConnectionsPerHost, keepAliveMs: 1_000 })
   const acquire = ({
+    target = TARGET,
     isFresh = false,
     signal = new AbortController().signal,
-  }: Partial<Parameters<ConnectionPool['acquire']>[1]> = {}) => pool.acquire(TARGET, { isFresh, signal })
+  }: Partial<Parameters<ConnectionPool['acquire']>[1]> & { readonly target?: URL } = {}) =>
+    pool.acquire(target, { isFresh, signal, use: 'call' })
   return { pool, acquire, wires, fail: (error: Error | undefined) => void (failure = error) }
 }
 
 function wireToNowhere(): Wire {
-  const socket = { destroyed: false }
+  const socket = Object.assign(new EventEmitter(), { destroyed: false })
   return {
     socket: socket as unknown as Socket,
     begin: () => undefined,
-    reset: () => void (socket.destroyed = true),
+    reset: () => {
+      socket.destroyed = true
+      socket.emit('close')
+    },
     hasUnsentBytes: () => false,
     whenFlushed: () => false,
   }

@@ -1,0 +1,161 @@
+// What this process has open, files and connections alike, takes descriptors, of which the system gives it only so many. What is
+// refused for want of one waits until something of ours is closed, so that fewer parts go at a time instead of some failing.
+//
+// Whoever holds most goes first: without the journal all ends, a part that wants a connection has its file open already, and
+// what wants a file has nothing yet. A connection waits only for other connections: those who hold files may all be waiting
+// for one themselves. The last of them is refused, and gives up its file.
+
+import { isPromise } from '../../core/is-promise.ts'
+import { onAbort } from '../../core/on-abort.ts'
+import type { Clock } from '../../core/ports.ts'
+import { systemClock } from '../web/system-clock.ts'
+import { errorCode } from './file-problem.ts'
+
+const ORDER = ['journal', 'call', 'part', 'file'] as const
+
+/** What a descriptor is wanted for: a file of the journal, the connection of a call or of a part, or a file to upload. */
+export type DescriptorUse = (typeof ORDER)[number]
+
+export interface DescriptorWait {
+  /** Ends the wait, with its reason. */
+  readonly signal?: AbortSignal | undefined
+  /** Called at least once a second while it waits. */
+  readonly onWait?: (() => void) | undefined
+}
+
+export interface Descriptors {
+  /**
+   * Does work that opens something. If the system has no descriptor for it, does it again each time one may be free. Gives up,
+   * with the system's error, if nothing is open that will be closed, or nothing was closed for 12 h.
+   */
+  patiently<T>(use: DescriptorUse, work: () => T | Promise<T>, wait?: DescriptorWait): T | Promise<T>
+  /** A file to upload, or a connection, is open now. */
+  opened(what: 'file' | 'connection'): void
+  /** It is closed. */
+  closed(what: 'file' | 'connection'): void
+  /** A connection is idle: it can be used, or closed, by who waits. */
+  wake(): void
+}
+
+const REFUSED = Symbol('refused')
+type Refused = typeof REFUSED
+
+interface Waiter {
+  readonly use: DescriptorUse
+  readonly onWait: (() => void) | undefined
+  /** Lets it try again. Undefined while it does. */
+  wake: (() => void) | undefined
+}
+
+/** What nobody tells us, such as a file that the host's own program closes, is noticed this late, ms. */
+const LOOK_EVERY_MS = 1_000
+/** As long as the command waits for a host. A drive that hangs may never let go of a file. */
+const QUIET_LOOKS = 43_200
+
+export function createDescriptors(clock: Clock): Descriptors {
+  /** In the order in which they go. */
+  const waiting: Waiter[] = []
+  const open = { file: 0, connection: 0 }
+  let connecting = 0
+  let quietLooks = 0
+  let timer: unknown
+
+  const wake = (): void => waiting.find((waiter) => waiter.wake)?.wake?.()
+  const look = (): void => {
+    timer = clock.setTimeout(look, LOOK_EVERY_MS)
+    quietLooks += 1
+    for (const { onWait } of waiting) onWait?.()
+    wake()
+  }
+  const isConnection = (use: DescriptorUse): boolean => use === 'call' || use === 'part'
+  const mayWait = (use: DescriptorUse, error: unknown): boolean => {
+    if (!isOutOfDescriptors(error) || quietLooks >= QUIET_LOOKS) return false
+    return open.connection > 0 || (isConnection(use) ? connecting : open.file) > 0
+  }
+  /** Decides at the moment of a refusal who waits: of those that are refused together, all but the last. */
+  const attempt = <T>(use: DescriptorUse, work: () => T | Promise<T>): T | Refused | Promise<T | Refused> => {
+    const count = Number(isConnection(use))
+    connecting += count
+    const done = (made: T): T => {
+      connecting -= count
+      return made
+    }
+    const failed = (error: unknown): Refused => {
+      connecting -= count
+      if (!mayWait(use, error)) throw error
+      return REFUSED
+    }
+    try {
+      const made = work()
+      return isPromise(made) ? made.then(done, failed) : done(made)
+    } catch (error) {
+      return failed(error)
+    }
+  }
+  const standInLine = async <T>(
+    use: DescriptorUse,
+    work: () => T | Promise<T>,
+    { signal, onWait }: DescriptorWait,
+  ): Promise<T> => {
+    const waiter: Waiter = { use, onWait, wake: undefined }
+    const behind = waiting.findIndex((other) => ORDER.indexOf(other.use) > ORDER.indexOf(use))
+    waiting.splice(behind < 0 ? waiting.length : behind, 0, waiter)
+    if (waiting.length === 1) {
+      quietLooks = 0
+      timer = clock.setTimeout(look, LOOK_EVERY_MS)
+    }
+    // What a connection gives up when it is refused is closed only later, and wakes the next one then.
+    let isNextWoken = !isConnection(use)
+    try {
+      for (;;) {
+        onWait?.()
+        await turnOf(waiter, signal)
+        const made = await attempt(use, work)
+        if (made === REFUSED) continue
+        isNextWoken = true
+        return made
+      }
+    } finally {
+      waiting.splice(waiting.indexOf(waiter), 1)
+      if (waiting.length === 0) clock.clearTimeout(timer)
+      if (isNextWoken) wake()
+    }
+  }
+
+  return {
+    patiently<T>(use: DescriptorUse, work: () => T | Promise<T>, wait: DescriptorWait = {}) {
+      if (waiting.some((other) => ORDER.indexOf(other.use) <= ORDER.indexOf(use))) return standInLine(use, work, wait)
+      const orInLine = (made: T | Refused): T | Promise<T> => (made === REFUSED ? standInLine(use, work, wait) : made)
+      const made = attempt(use, work)
+      return isPromise(made) ? made.then(orInLine) : orInLine(made)
+    },
+    opened: (what) => void (open[what] += 1),
+    closed(what) {
+      open[what] -= 1
+      quietLooks = 0
+      wake()
+    },
+    wake,
+  }
+}
+
+/** Those of this process. */
+export const descriptors = createDescriptors(systemClock())
+
+function turnOf(waiter: Waiter, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    waiter.wake = () => {
+      waiter.wake = undefined
+      leave?.()
+      resolve()
+    }
+    const leave = signal && onAbort(signal, () => reject(signal.reason as Error))
+  })
+}
+
+/** Whether the system had no descriptor left, for this process or at all. Of several addresses, each has its own error. */
+export function isOutOfDescriptors(error: unknown): boolean {
+  if (error === undefined || error === null) return false
+  const { cause, errors = [] } = error as { readonly cause?: unknown; readonly errors?: readonly unknown[] }
+  return /^E[MN]FILE$/.test(errorCode(error) ?? '') || [cause, ...errors].some(isOutOfDescriptors)
+}

@@ -1,0 +1,24 @@
+// The files of the journal, which are opened before all else that waits while this process has too much open.
+
+import { open, readdir, readFile, type FileHandle } from 'node:fs/promises'
+
+import { descriptors } from '../descriptors.ts'
+
+/** The promise even of what is known at once. */
+const soon = async <T>(work: () => Promise<T>): Promise<T> => descriptors.patiently('journal', work)
+
+export function openFile(path: string, flags: string, mode?: number): Promise<FileHandle> {
+  return soon(() => open(path, flags, mode))
+}
+
+export function bytesIn(path: string): Promise<Uint8Array> {
+  return soon(() => readFile(path))
+}
+
+export function textIn(path: string): Promise<string> {
+  return soon(() => readFile(path, 'utf8'))
+}
+
+export function namesIn(folder: string): Promise<string[]> {
+  return soon(() => readdir(folder))
+}

@@ -1,0 +1,194 @@
+// Who waits for a descriptor, who goes first when one is closed, and who is told that there is none, on a system with few of them.
+
+import { describe, expect, it } from 'vitest'
+
+import { createDescriptors, type DescriptorUse, type DescriptorWait } from '../../../src/adapters/node/descriptors.ts'
+import { passTurns } from '../../helpers/pass-turns.ts'
+import { createSimulatedClock } from '../../helpers/simulated-clock.ts'
+
+describe('what the system refuses', () => {
+  it.each(['EMFILE', 'ENFILE'])('waits until something of ours is closed: %s', async (code) => {
+    const { open, close, opened } = machine({ room: 1, code })
+
+    open('file', 'a')
+    open('file', 'b')
+    await passTurns(50)
+    expect(opened).toEqual(['a'])
+    close('file')
+    await passTurns(50)
+
+    expect(opened).toEqual(['a', 'b'])
+  })
+
+  it('is opened in the order of what else would stop: journal, call, part, file', async () => {
+    const { open, close, opened } = machine({ room: 1 })
+    open('part', 'first')
+    await passTurns(50)
+
+    for (const use of ['file', 'part', 'journal', 'call'] as const) open(use, use)
+    for (let step = 0; step < 4; step += 1) {
+      await passTurns(50)
+      close('connection')
+    }
+    await passTurns(50)
+
+    expect(opened).toEqual(['first', 'journal', 'call', 'part', 'file'])
+  })
+
+  it('does not let others pass who come later', async () => {
+    const { open, close, opened } = machine({ room: 1 })
+    open('file', 'a')
+    open('file', 'b')
+
+    close('file')
+    open('file', 'c')
+    await passTurns(50)
+
+    expect(opened).toEqual(['a', 'b'])
+  })
+
+  it('is an error at once where nothing of ours will be closed, or for another reason', async () => {
+    const { open, errors } = machine({ room: 0 })
+
+    expect(() => open('file', 'a')).toThrow('EMFILE')
+    open('journal', 'b')
+    open('part', 'c')
+    await passTurns(50)
+    expect(errors).toEqual(['b: EMFILE', 'c: EMFILE'])
+
+    const other = machine({ room: 1, code: 'EACCES' })
+    other.open('file', 'a')
+    expect(() => other.open('file', 'b')).toThrow('EACCES')
+  })
+
+  it('is recognized in what was made of it: a cause, or one of several errors', async () => {
+    const { descriptors, close } = machine({ room: 1 })
+    descriptors.opened('file')
+    let isRefused = true
+    const cause = Object.assign(new Error('none left'), { code: 'EMFILE' })
+    const thrown = new Error('cannot be read', { cause: new AggregateError([new Error('no route'), cause]) })
+
+    const opening = descriptors.patiently('file', () => {
+      if (isRefused) throw thrown
+      return 'open'
+    })
+    isRefused = false
+    close('file')
+
+    expect(await opening).toBe('open')
+  })
+
+  it('is given up after 12 h in which nothing was closed', async () => {
+    const { open, clock, errors } = machine({ room: 1 })
+    open('file', 'a')
+    open('file', 'b')
+
+    await clock.advance(43_199_000)
+    expect(errors).toEqual([])
+    await clock.advance(1_000)
+
+    expect(errors).toEqual(['b: EMFILE'])
+    expect(clock.pending).toBe(0)
+  })
+})
+
+describe('a connection', () => {
+  it('waits for other connections only, because those who hold files may all want one', async () => {
+    const { open, close, errors, opened } = machine({ room: 3 })
+    for (const name of ['a', 'b', 'c']) open('file', name)
+
+    for (const name of ['of a', 'of b', 'of c']) open('part', name)
+    await passTurns(50)
+    expect(errors).toEqual(['of c: EMFILE'])
+    close('file')
+    await passTurns(50)
+
+    expect(opened).toEqual(['a', 'b', 'c', 'of a'])
+    close('connection')
+    await passTurns(50)
+    expect(opened.at(-1)).toBe('of b')
+  })
+
+  it('is told every second that it waits, and given up one at a time when no connection is left', async () => {
+    const { open, clock, errors } = machine({ room: 1 })
+    let told = 0
+    open('file', 'a')
+    for (const name of ['b', 'c', 'd']) open('part', name, { onWait: () => (told += 1) })
+    await passTurns(50)
+    expect(errors).toEqual(['d: EMFILE'])
+
+    told = 0
+    await clock.advance(1_000)
+    expect(told).toBeGreaterThanOrEqual(2)
+    expect(errors).toEqual(['d: EMFILE', 'b: EMFILE'])
+    await clock.advance(1_000)
+
+    expect(errors).toEqual(['d: EMFILE', 'b: EMFILE', 'c: EMFILE'])
+  })
+
+  it('stops waiting with its signal, and the next one goes', async () => {
+    const { open, close, clock, errors, opened } = machine({ room: 1 })
+    const controller = new AbortController()
+    open('part', 'a')
+    open('part', 'b', { signal: controller.signal })
+    open('part', 'c')
+    await passTurns(50)
+
+    controller.abort(new Error('paused'))
+    await passTurns(50)
+    close('connection')
+    await passTurns(50)
+
+    expect(errors).toEqual(['b: paused'])
+    expect(opened).toEqual(['a', 'c'])
+    await clock.advance(1_000)
+    expect(clock.pending).toBe(0)
+  })
+})
+
+it('notices within a second what others have closed, and lets all go for whom there is room', async () => {
+  const { open, clock, opened, room } = machine({ room: 1 })
+  open('file', 'a')
+  for (const name of ['b', 'c', 'd']) open('file', name)
+
+  room(3)
+  await clock.advance(1_000)
+
+  expect(opened).toEqual(['a', 'b', 'c', 'd'])
+})
+
+function machine(system: { room: number; readonly code?: string }) {
+  const clock = createSimulatedClock()
+  const descriptors = createDescriptors(clock)
+  const opened: string[] = []
+  const errors: string[] = []
+  const kindOf = (use: DescriptorUse): 'file' | 'connection' | undefined =>
+    use === 'journal' ? undefined : use === 'file' ? 'file' : 'connection'
+  const take = (use: DescriptorUse, name: string): void => {
+    const { code = 'EMFILE' } = system
+    if (system.room === 0) throw Object.assign(new Error(code), { code })
+    system.room -= 1
+    opened.push(name)
+    const kind = kindOf(use)
+    if (kind !== undefined) descriptors.opened(kind)
+    // A journal's file is closed again at once.
+    else system.room += 1
+  }
+  return {
+    clock,
+    descriptors,
+    opened,
+    errors,
+    room: (more: number) => void (system.room += more),
+    /** Files are opened on the calling thread, the rest is not known before the next turn. */
+    open(use: DescriptorUse, name: string, wait?: DescriptorWait) {
+      const work = use === 'file' ? () => take(use, name) : async () => Promise.resolve().then(() => take(use, name))
+      const opening = descriptors.patiently<unknown>(use, work, wait) as Promise<unknown> | undefined
+      opening?.catch((error: unknown) => void errors.push(`${name}: ${(error as Error).message}`))
+    },
+    close(kind: 'file' | 'connection') {
+      system.room += 1
+      descriptors.closed(kind)
+    },
+  }
+}
