@@ -61,8 +61,13 @@ describe.concurrent('wrong use', () => {
     ],
     [
       'a command under a command without what it needs',
-      ['analysis', 'request'],
-      /'--name <name>' not specified\. See mocap-uplink help analysis request\./,
+      ['analysis', 'request', '--name', 'Night game'],
+      /required option '--primary <segment>' not specified\. See mocap-uplink help analysis request\./,
+    ],
+    [
+      'several required options that are missing, of which all are named at once',
+      ['video', 'swing.mp4', '--player', 'p-17'],
+      /required options '--movement-type <n>', '--date <day>', '--session-type <n>' not specified\. See mocap-uplink help video\./,
     ],
     [
       'a misspelt command under one that acts',
