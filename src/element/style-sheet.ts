@@ -51,8 +51,8 @@ h2, p, ul { margin: 0; padding: 0; font: inherit; list-style: none; }
   margin-inline-start: 1em;
   &::before { content: '·' / ''; position: absolute; margin-inline-start: -.65em; }
 }
-.hint, .facts, .file-problem, .notice ul, .file button { font-size: .875em; }
-.hint, .notice ul, h2 + p { margin-block-start: 4px; }
+.hint, .facts, .file-problem, .notice li, .file button { font-size: .875em; }
+.hint, .notice li, h2 + p { margin-block-start: 4px; }
 svg { inline-size: 1.25rem; block-size: 1.25rem; fill: none; stroke: currentColor; stroke-width: 1.6;
   stroke-linecap: round; stroke-linejoin: round; display: block; }
 .drop-zone, .offer, .notice, .summary, .file, .actions { display: flex; flex-wrap: wrap; align-items: center; }

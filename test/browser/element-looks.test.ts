@@ -136,6 +136,21 @@ describe.skipIf(chromiumPath === undefined)('the look of the element in Chromium
     expect(icon.y).toBeGreaterThanOrEqual(words.y)
   })
 
+  test('sets each refused file apart from the next, as the reasons take two lines on a phone', async () => {
+    const page = await openPage({ viewport: { width: 390, height: 740 } })
+    await page.evaluate(() => {
+      const { element } = elementRig.showScripted()
+      element.addFiles(['notes-of-the-game.docx', 'holiday-in-june.jpg'].map((name) => new File(['x'], name)))
+    })
+    const refused = page.locator('mocap-uploader .notice li')
+    await refused.nth(1).waitFor()
+
+    const [first, second] = [(await refused.nth(0).boundingBox())!, (await refused.nth(1).boundingBox())!]
+    const line = await refused.first().evaluate((item) => parseFloat(getComputedStyle(item).lineHeight))
+    expect(first.height).toBeGreaterThan(1.5 * line)
+    expect(second.y - (first.y + first.height)).toBeGreaterThanOrEqual(4)
+  })
+
   test('covers no letter below the heading with the ring around it, where the focus goes when no button is left', async () => {
     const page = await openPage()
     await startTwo(page, 1000)
