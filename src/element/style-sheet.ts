@@ -5,10 +5,13 @@ const made = /* @__PURE__ */ new WeakMap<Document, CSSStyleSheet>()
 
 /** One sheet for all elements of a document. It is constructed, so that no policy against inline styles refuses it. */
 export function styleSheet(document: Document): CSSStyleSheet {
-  const sheet = made.get(document) ?? new (document.defaultView ?? globalThis).CSSStyleSheet()
-  // The jsdom of Jest 30 has sheets without this method. An element there need not look like anything.
-  if (!made.has(document)) (sheet as Partial<CSSStyleSheet>).replaceSync?.(SHEET)
-  made.set(document, sheet)
+  let sheet = made.get(document)
+  if (!sheet) {
+    sheet = new (document.defaultView ?? globalThis).CSSStyleSheet()
+    // The jsdom of Jest 30 has sheets without this method. An element there need not look like anything.
+    ;(sheet as Partial<CSSStyleSheet>).replaceSync?.(SHEET)
+    made.set(document, sheet)
+  }
   return sheet
 }
 
