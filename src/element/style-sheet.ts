@@ -43,7 +43,7 @@ h2, p, ul { margin: 0; padding: 0; font: inherit; list-style: none; }
 .uploader, dialog {
   background: var(--_surface); border: 1px solid var(--_line); border-radius: var(--mocap-radius, 12px);
   color: var(--_text); font: var(--mocap-font-size, .9375rem)/1.45 var(--mocap-font, system-ui, sans-serif);
-  font-variant-numeric: tabular-nums; letter-spacing: 0; text-align: start; white-space: normal; text-transform: none;
+  font-variant-numeric: tabular-nums; letter-spacing: 0; text-align: start; white-space: normal; overflow-wrap: anywhere; text-transform: none;
 }
 .uploader { overflow: hidden; }
 .title { font-weight: 600; line-height: 1.3; }
@@ -81,7 +81,7 @@ h2:focus-visible { outline-offset: 1px; }
   gap: 8px 12px; margin: 12px; padding: 12px 16px; border: 1.5px dashed var(--_edge);
 }
 .drop-icon { padding: 8px; border-radius: 50%; color: var(--_accent); background: var(--_raised); }
-[class$='words'] { flex: 1 1 12rem; overflow-wrap: anywhere; }
+[class$='words'] { flex: 1 1 12rem; }
 [data-large] { flex-direction: column; gap: 16px; padding: 40px 24px; text-align: center; }
 [data-large] .drop-words { flex: none; }
 [data-over] { border: 1.5px solid var(--_accent); background: var(--_raised); }
