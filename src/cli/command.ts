@@ -1,8 +1,8 @@
-// Commander's Command where it would mislead: a misspelt option, and the help of a command under a command.
+// Commander's Command where it would mislead: a misspelt option, several missing ones, and the help of a command under a command.
 
 import { Command, type ErrorOptions, type ParseOptionsResult } from 'commander'
 
-/** A command that complains of an unknown option before a missing one. The commands added to it do so too. */
+/** A command that complains of an unknown option before a missing one, and of all missing ones at once. The commands added to it do so too. */
 export class UplinkCommand extends Command {
   #hasUnknown = false
 
@@ -19,11 +19,22 @@ export class UplinkCommand extends Command {
   override error(message: string, options?: ErrorOptions): never {
     const code = options?.code
     // Whoever misspells a required option is told of the misspelling: commander complains of it next, if this does not throw.
-    if (code === 'commander.missingMandatoryOptionValue' && this.#hasUnknown) return undefined as never
+    const isMissing = code === 'commander.missingMandatoryOptionValue'
+    if (isMissing && this.#hasUnknown) return undefined as never
+    if (isMissing) return super.error(this.#missing() ?? message, options)
     const isCommandMeant = code === 'commander.excessArguments' && this.commands.length > 0
     // Commander's own, which suggests a similar one. Its types do not show it.
     if (isCommandMeant) return (this as unknown as { unknownCommand(): never }).unknownCommand()
     return super.error(message, options)
+  }
+
+  /** Names all required options that are missing. Commander names the first, and the next one at the next try. */
+  #missing(): string | undefined {
+    const missing = this.options.filter(
+      (option) => option.mandatory && this.getOptionValue(option.attributeName()) === undefined,
+    )
+    if (missing.length < 2) return undefined
+    return `error: required options ${missing.map(({ flags }) => `'${flags}'`).join(', ')} not specified`
   }
 }
 

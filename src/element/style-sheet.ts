@@ -5,10 +5,13 @@ const made = /* @__PURE__ */ new WeakMap<Document, CSSStyleSheet>()
 
 /** One sheet for all elements of a document. It is constructed, so that no policy against inline styles refuses it. */
 export function styleSheet(document: Document): CSSStyleSheet {
-  const sheet = made.get(document) ?? new (document.defaultView ?? globalThis).CSSStyleSheet()
-  // The jsdom of Jest 30 has sheets without this method. An element there need not look like anything.
-  if (!made.has(document)) (sheet as Partial<CSSStyleSheet>).replaceSync?.(SHEET)
-  made.set(document, sheet)
+  let sheet = made.get(document)
+  if (!sheet) {
+    sheet = new (document.defaultView ?? globalThis).CSSStyleSheet()
+    // The jsdom of Jest 30 has sheets without this method. An element there need not look like anything.
+    ;(sheet as Partial<CSSStyleSheet>).replaceSync?.(SHEET)
+    made.set(document, sheet)
+  }
   return sheet
 }
 
@@ -40,7 +43,7 @@ h2, p, ul { margin: 0; padding: 0; font: inherit; list-style: none; }
 .uploader, dialog {
   background: var(--_surface); border: 1px solid var(--_line); border-radius: var(--mocap-radius, 12px);
   color: var(--_text); font: var(--mocap-font-size, .9375rem)/1.45 var(--mocap-font, system-ui, sans-serif);
-  font-variant-numeric: tabular-nums; letter-spacing: 0; text-align: start; white-space: normal; text-transform: none;
+  font-variant-numeric: tabular-nums; letter-spacing: 0; text-align: start; white-space: normal; overflow-wrap: anywhere; text-transform: none;
 }
 .uploader { overflow: hidden; }
 .title { font-weight: 600; line-height: 1.3; }
@@ -51,8 +54,8 @@ h2, p, ul { margin: 0; padding: 0; font: inherit; list-style: none; }
   margin-inline-start: 1em;
   &::before { content: '·' / ''; position: absolute; margin-inline-start: -.65em; }
 }
-.hint, .facts, .file-problem, .notice ul, .file button { font-size: .875em; }
-.hint, .notice ul, h2 + p { margin-block-start: 4px; }
+.hint, .facts, .file-problem, .notice li, .file button { font-size: .875em; }
+.hint, .notice li, h2 + p { margin-block-start: 4px; }
 svg { inline-size: 1.25rem; block-size: 1.25rem; fill: none; stroke: currentColor; stroke-width: 1.6;
   stroke-linecap: round; stroke-linejoin: round; display: block; }
 .drop-zone, .offer, .notice, .summary, .file, .actions { display: flex; flex-wrap: wrap; align-items: center; }
@@ -78,7 +81,7 @@ h2:focus-visible { outline-offset: 1px; }
   gap: 8px 12px; margin: 12px; padding: 12px 16px; border: 1.5px dashed var(--_edge);
 }
 .drop-icon { padding: 8px; border-radius: 50%; color: var(--_accent); background: var(--_raised); }
-[class$='words'] { flex: 1 1 12rem; overflow-wrap: anywhere; }
+[class$='words'] { flex: 1 1 12rem; }
 [data-large] { flex-direction: column; gap: 16px; padding: 40px 24px; text-align: center; }
 [data-large] .drop-words { flex: none; }
 [data-over] { border: 1.5px solid var(--_accent); background: var(--_raised); }

@@ -102,6 +102,35 @@ describe.skipIf(chromiumPath === undefined)('the look of the element in Chromium
     expect(cut).toBe('')
   })
 
+  test('cuts no button off on a phone, also in a language of long words whose letters are twice as large', async () => {
+    const page = await openPage({ viewport: { width: 320, height: 740 } })
+    await page.evaluate(() => (document.documentElement.style.fontSize = '32px'))
+    await startTwo(page, 1000)
+    await page.evaluate(() => {
+      globalThis.scripted.change(0, { state: 'confirmed', sentBytes: 1000, confirmedBytes: 1000 })
+      const element = document.querySelector('mocap-uploader')!
+      element.texts = {
+        chooseFiles: 'Videoaufzeichnungsdateien auswählen',
+        pause: 'Datenübertragungspause',
+        questionKeep: 'Zur Übertragungsübersicht',
+        questionDiscard: () => 'Restliche Videoaufzeichnungsdateien verwerfen',
+        questionCancel: 'Videoaufzeichnungsübertragung abbrechen',
+      }
+      void element.cancel()
+    })
+    await page.getByRole('button', { name: 'Restliche' }).waitFor()
+
+    const cut = await page.locator('mocap-uploader button:visible').evaluateAll((buttons) =>
+      buttons.flatMap((button) => {
+        const room = (button.closest('dialog') ?? button.closest('.uploader')!).getBoundingClientRect()
+        const { left, right } = button.getBoundingClientRect()
+        const isWhole = left >= room.left && right <= room.right && button.scrollWidth <= button.clientWidth
+        return isWhole ? [] : [button.textContent]
+      }),
+    )
+    expect(cut).toEqual([])
+  })
+
   test('begins each line of a long name where the row begins, in a language that is written from right to left', async () => {
     const page = await openPage({ viewport: { width: 320, height: 740 } })
     await startTwo(page, 1000)
@@ -134,6 +163,21 @@ describe.skipIf(chromiumPath === undefined)('the look of the element in Chromium
     const [icon, words] = [await boxOf('file-icon'), await boxOf('file .words')]
     expect(icon.x + icon.width).toBeLessThanOrEqual(words.x)
     expect(icon.y).toBeGreaterThanOrEqual(words.y)
+  })
+
+  test('sets each refused file apart from the next, as the reasons take two lines on a phone', async () => {
+    const page = await openPage({ viewport: { width: 390, height: 740 } })
+    await page.evaluate(() => {
+      const { element } = elementRig.showScripted()
+      element.addFiles(['notes-of-the-game.docx', 'holiday-in-june.jpg'].map((name) => new File(['x'], name)))
+    })
+    const refused = page.locator('mocap-uploader .notice li')
+    await refused.nth(1).waitFor()
+
+    const [first, second] = [(await refused.nth(0).boundingBox())!, (await refused.nth(1).boundingBox())!]
+    const line = await refused.first().evaluate((item) => parseFloat(getComputedStyle(item).lineHeight))
+    expect(first.height).toBeGreaterThan(1.5 * line)
+    expect(second.y - (first.y + first.height)).toBeGreaterThanOrEqual(4)
   })
 
   test('covers no letter below the heading with the ring around it, where the focus goes when no button is left', async () => {

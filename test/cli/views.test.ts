@@ -37,22 +37,44 @@ function picture(change: Partial<ProgressPicture> = {}): ProgressPicture {
 describe('the live view', () => {
   it('has a line per file in flight and one for the whole', () => {
     expect(progressLines(picture())).toEqual([
-      '  swing-01.mp4                         ██████████░░░░░░░░░░  50 % of 10 MiB',
-      '30 % confirmed · 2 MiB/s · 1:02 left · 1 of 3 files · 12 MiB of 30 MiB sent',
+      '  swing-01.mp4 ██████████░░░░░░░░░░  50 % of 10 MiB',
+      '30 % confirmed · 2.0 MiB/s · 1:02 left · 1 of 3 files · 12.0 of 30 MiB sent',
     ])
+  })
+
+  it('has each bar beside the name of its file on a wide terminal, where it stays as other files come and go', () => {
+    const long = { ...inFlight('投球フォーム-catcher.mp4', 0), state: 'pending' } as const
+    const both = [inFlight('swing-01.mp4', 5 * MIB), long]
+    const barAt = (files: readonly UploadFileStatus[], line = 0) =>
+      columnsOf(progressLines(picture({ files, columns: 200 }))[line]!.split(/[█░]/)[0]!)
+
+    const at = barAt(both)
+    expect(at).toBeLessThan(2 * columnsOf(long.name))
+    expect(at).toBeGreaterThan(columnsOf(long.name))
+    expect(barAt([both[0]!, { ...long, state: 'uploading' }], 1)).toBe(at)
+  })
+
+  it('shows at its end the same things from one drawing to the next, whatever digits the amounts have', () => {
+    const endsAt = (sentBytes: number, bytesPerSecond: number) => {
+      const progress = { ...picture().progress, sentBytes, bytesPerSecond, totalBytes: 67.2 * MIB, filesTotal: 20 }
+      return progressLines(picture({ progress }))[1]!.length
+    }
+    const bytes = [39, 39.1, 40, 40.9].map((each) => each * MIB)
+
+    expect(new Set(bytes.flatMap((sent) => [3.9, 4, 4.1].map((rate) => endsAt(sent, rate * MIB)))).size).toBe(1)
   })
 
   it('says no time left while only answers are awaited', () => {
     const progress = { ...picture().progress, sentBytes: 30 * MIB, remainingMs: 0 }
     expect(progressLines(picture({ progress })).at(-1)).toBe(
-      '30 % confirmed · 2 MiB/s · 1 of 3 files · 30 MiB of 30 MiB sent',
+      '30 % confirmed · 2.0 MiB/s · 1 of 3 files · 30.0 of 30 MiB sent',
     )
   })
 
   it('leaves out what does not fit a narrow terminal', () => {
     expect(progressLines(picture({ columns: 40, rows: 20 }))).toEqual([
-      '  swing-01.mp4                     50 %',
-      '30 % confirmed · 2 MiB/s · 1:02 left',
+      '  swing-01.mp4  50 %',
+      '30 % confirmed · 2.0 MiB/s · 1:02 left',
     ])
   })
 
@@ -78,7 +100,7 @@ describe('the live view', () => {
     const { progress } = picture()
     const lines = progressLines(picture({ state: 'waiting', files: [], progress: { ...progress, filesFailed: 2 } }))
 
-    expect(lines).toEqual(['waiting · 30 % confirmed · 2 failed · 1 of 3 files · 12 MiB of 30 MiB sent'])
+    expect(lines).toEqual(['waiting · 30 % confirmed · 2 failed · 1 of 3 files · 12.0 of 30 MiB sent'])
   })
 
   it('says how long there has been no connection, when it is tried again, and how often parts were repeated', () => {
@@ -87,18 +109,23 @@ describe('the live view', () => {
     const waiting = { state: 'waiting', files: [] } as const
 
     expect(progressLines(picture({ ...waiting, outage, retries: 1, columns: 160 }))).toEqual([
-      'waiting for store.example:443 (no connection) for 1:14, next try in 0:12 · 30 % confirmed · 1 of 3 files · 1 retry · 12 MiB of 30 MiB sent',
+      'waiting 1:14, next try in 0:12 · 30 % confirmed · 1 of 3 files · store.example:443: no connection · 1 retry · 12.0 of 30 MiB sent',
     ])
     expect(progressLines(picture({ ...waiting, outage: now, columns: 120 }))[0]).toMatch(
-      /^waiting for store\.example:443 \(no connection\) for 1:14, trying now · 30 %/,
+      /^waiting 1:14, trying now · 30 % .* · store\.example:443: no connection/,
     )
     const busy = picture({ ...waiting, outage: { ...now, reason: 'it answers 503' }, columns: 120 })
-    expect(progressLines(busy)[0]).toMatch(/^waiting for store\.example:443 \(it answers 503\) for 1:14, trying now/)
-    const service = { ...outage, host: 'service.example:443', reason: 'it answers 503' }
-    expect(progressLines(picture({ ...waiting, outage: service, columns: 120 }))[0]).toMatch(
-      /^waiting for service\.example:443 \(it answers 503\) for 1:14, next try in 0:12/,
-    )
-    expect(progressLines(picture({ outage, files: [] }))[0]).toMatch(/^30 % confirmed · 2 MiB\/s/)
+    expect(progressLines(busy)[0]).toMatch(/ · store\.example:443: it answers 503/)
+    expect(progressLines(picture({ outage, files: [] }))[0]).toMatch(/^30 % confirmed · 2\.0 MiB\/s/)
+  })
+
+  it('says in a narrow window of an outage when the next try is, and in one of 80 columns how much is confirmed', () => {
+    const host = 'team-uploads.s3.dualstack.us-east-1.amazonaws.com:443'
+    const outage = { host, forMs: 3_723_000, nextTryInMs: 60_000 }
+    const lineIn = (columns: number) => progressLines(picture({ state: 'waiting', files: [], outage, columns }))
+
+    expect(lineIn(40)).toEqual(['waiting 1:02:03, next try in 1:00'])
+    expect(lineIn(80)).toEqual(['waiting 1:02:03, next try in 1:00 · 30 % confirmed · 1 of 3 files'])
   })
 
   it('goes back over the rows that its lines take after a resize', () => {

@@ -61,8 +61,13 @@ describe.concurrent('wrong use', () => {
     ],
     [
       'a command under a command without what it needs',
-      ['analysis', 'request'],
-      /'--name <name>' not specified\. See mocap-uplink help analysis request\./,
+      ['analysis', 'request', '--name', 'Night game'],
+      /required option '--primary <segment>' not specified\. See mocap-uplink help analysis request\./,
+    ],
+    [
+      'several required options that are missing, of which all are named at once',
+      ['video', 'swing.mp4', '--player', 'p-17'],
+      /required options '--movement-type <n>', '--date <day>', '--session-type <n>' not specified\. See mocap-uplink help video\./,
     ],
     [
       'a misspelt command under one that acts',
@@ -88,11 +93,11 @@ describe.concurrent('wrong use', () => {
       ['video', 'swing.mp4', ...VIDEO, '--movement-type', 'one'],
       /--movement-type is "one"/,
     ],
-    ['a missing organisation', ['capture', 'take.action', '--mocap-type', '2'], /--org is missing/],
+    ['a missing organisation', ['capture', 'take.action', ...CAPTURE.slice(2)], /: --org is missing: give it, or /],
     [
-      'a missing session type',
+      'a missing session type, with what else is missing',
       ['capture', 'take.action', '--mocap-type', '2', '--org', 'o'],
-      /--session-type is missing/,
+      /: --session-type, --date are missing: give them, or a known session with --session\. /,
     ],
     ['a file that is not there', ['video', 'gone.mp4', ...VIDEO], /"gone\.mp4" cannot be read: there is nothing/],
     ['a folder without files', ['capture', 'empty', ...CAPTURE], /no file to upload in "empty"/],

@@ -3,6 +3,7 @@
 import { type Command, Option } from 'commander'
 import type { CaptureKind } from '../../client/capture-kind.ts'
 import { checkDate, checkId, checkText } from '../../client/checks.ts'
+import { invalid } from '../../core/errors.ts'
 import { given } from '../../core/given.ts'
 import type { CapturesInput } from '../../flows/captures.ts'
 import { interruptible, optionalInteger, type CommandContext } from '../command-context.ts'
@@ -79,10 +80,12 @@ function captureFields(options: CaptureOptions): CaptureFields {
     const sessionId = checkId(options.session, '--session')
     return { ...shared, sessionId, ...given({ orgId: options.org, sessionTypeId, sessionDate }) }
   }
-  return {
-    ...shared,
-    orgId: checkText(options.org, '--org'),
-    sessionTypeId: sessionTypeId ?? parseInteger(checkText(undefined, '--session-type'), '--session-type'),
-    sessionDate: sessionDate ?? checkDate(undefined, '--date'),
-  }
+  const needed = { '--org': options.org, '--session-type': options.sessionType, '--date': options.date }
+  const missing = Object.entries(needed).flatMap(([name, value]) => (value === undefined ? [name] : []))
+  const areSome = missing.length > 1
+  if (missing.length > 0 || sessionTypeId === undefined || sessionDate === undefined)
+    return invalid(
+      `${missing.join(', ')} ${areSome ? 'are' : 'is'} missing: give ${areSome ? 'them' : 'it'}, or a known session with --session.`,
+    )
+  return { ...shared, orgId: checkText(options.org, '--org'), sessionTypeId, sessionDate }
 }

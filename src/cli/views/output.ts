@@ -5,7 +5,7 @@ import { errorCode, fileProblem } from '../../adapters/node/file-problem.ts'
 import type { ErrorSummary } from '../../core/errors.ts'
 import { onOneLine, UNSHOWN } from '../../core/redact.ts'
 import { adviceFor } from './error-line.ts'
-import { wrapped } from './text-width.ts'
+import { columnsOf, wrapped } from './text-width.ts'
 
 /** `json`: JSON lines only. `quiet`: the result and errors. `lines`: a line per change. `terminal`: a live view. */
 export type OutputMode = 'json' | 'quiet' | 'lines' | 'terminal'
@@ -104,13 +104,20 @@ export function createOutput(options: OutputOptions): Output {
   }
 }
 
-/** The text as one line. On a terminal, a line that is too long breaks between words, unless it holds a command to copy. */
+/**
+ * The text as one line. On a terminal, a line that is too long breaks between words. A command to copy is never broken: it then
+ * begins a line of its own, where it is seen and marked as a whole.
+ */
 function asLine(text: string, { isTTY, columns }: NodeJS.WriteStream): string {
   const line = onOneLine(text)
-  return `${isTTY && columns > 0 && !line.includes(COMMAND) ? wrapped(line, columns) : line}\n`
+  if (!isTTY || !(columns > 0) || columnsOf(line) <= columns) return `${line}\n`
+  const at = line.search(COMMAND)
+  if (at < 0) return `${wrapped(line, columns)}\n`
+  const before = line.slice(0, at).trimEnd()
+  return `${before === '' ? '' : `${wrapped(before, columns)}\n`}${line.slice(at)}\n`
 }
 
-const COMMAND = 'mocap-uplink '
+const COMMAND = /(?:npx )?mocap-uplink /
 
 /** Adds what to do to every error of ours in a JSON line, wherever it is. What a service calls an error stays as it is. */
 function withAdviceOnErrors(name: string, value: unknown): unknown {

@@ -30,21 +30,36 @@ export function progressLines(picture: ProgressPicture): string[] {
   const room = Math.max(0, picture.rows - 3)
   const shown = inFlight.length > room ? inFlight.slice(0, Math.max(0, room - 1)) : inFlight
   const hidden = inFlight.length - shown.length
+  const longest = longestOf(picture.files, columns)
   return [
-    ...shown.map((file) => fileLine(file, columns)),
+    ...shown.map((file) => fileLine(file, columns, longest)),
     ...(hidden > 0 && room > 0 ? [clip(`  and ${countOf(hidden, 'more file')} in flight`, columns)] : []),
     wholeLine(picture, columns),
   ]
 }
 
-function fileLine(file: UploadFileStatus, columns: number): string {
+/**
+ * Columns that the longest name takes, at most. All files count, so that no bar moves as files come and go. A name that is not
+ * ASCII counts two for each character, because it takes long to measure thousands of them.
+ */
+function longestOf(files: readonly UploadFileStatus[], most: number): number {
+  let longest = 0
+  for (const { name } of files) {
+    longest = Math.max(longest, /^[\x20-\x7e]*$/.test(name) ? name.length : 2 * name.length)
+    if (longest >= most) return most
+  }
+  return longest
+}
+
+/** `longest`: columns for the name, if there are as many. On a wide terminal the bar would otherwise be far from it. */
+function fileLine(file: UploadFileStatus, columns: number, longest: number): string {
   // A file shows sent bytes and the whole shows confirmed ones, because a file of one part has nothing confirmed until its end.
   const percent = `${String(percentOf(file.sentBytes, file.bytes)).padStart(3)} %`
   const word = file.state === 'confirming' ? 'confirming' : `of ${formatBytes(file.bytes)}`
   const right = columns >= MIN_COLUMNS_FOR_BAR ? `${bar(file)} ${percent} ${word.padEnd(13)}` : percent
   const nameColumns = columns - columnsOf(right) - 3
   if (nameColumns < NAME_COLUMNS_AT_LEAST) return clip(`  ${percent}`, columns)
-  return `  ${fitColumns(onOneLine(file.name), nameColumns)} ${right}`.trimEnd()
+  return `  ${fitColumns(onOneLine(file.name), Math.min(nameColumns, longest))} ${right}`.trimEnd()
 }
 
 function bar(file: UploadFileStatus): string {
@@ -58,16 +73,19 @@ function wholeLine({ state, progress, retries = 0, outage }: ProgressPicture, co
   const { filesConfirmed, filesFailed, filesTotal } = progress
   if (filesTotal === 0) return clip(`${state} …`, columns)
   // The most important come first, because what does not fit is left out at the end.
+  const waitedFor = state === 'waiting' ? outage : undefined
   const items = [
-    ...(state === 'uploading' ? [] : [state === 'waiting' && outage !== undefined ? waitingWords(outage) : state]),
+    ...(state === 'uploading' ? [] : [waitedFor === undefined ? state : waitingWords(waitedFor)]),
     `${percentOf(confirmedBytes, totalBytes)} % confirmed`,
-    ...(bytesPerSecond > 0 && state === 'uploading' ? [formatRate(bytesPerSecond)] : []),
+    ...(bytesPerSecond > 0 && state === 'uploading' ? [steady(formatRate(bytesPerSecond))] : []),
     // Once everything is sent, nobody knows how long the answers take.
     ...(remainingMs && state === 'uploading' ? [`${formatTime(remainingMs)} left`] : []),
     ...(filesFailed > 0 ? [`${filesFailed} failed`] : []),
     `${filesConfirmed} of ${countOf(filesTotal, 'file')}`,
+    // A line above has said so already.
+    ...(waitedFor === undefined ? [] : [`${waitedFor.host}: ${waitedFor.reason ?? 'no connection'}`]),
     ...(retries > 0 ? [retries === 1 ? '1 retry' : `${retries} retries`] : []),
-    `${formatBytes(sentBytes)} of ${formatBytes(totalBytes)} sent`,
+    `${sentOf(sentBytes, totalBytes)} sent`,
   ]
   let line = ''
   for (const item of items) {
@@ -78,8 +96,18 @@ function wholeLine({ state, progress, retries = 0, outage }: ProgressPicture, co
   return clip(line === '' ? (items[0] ?? '') : line, columns)
 }
 
-function waitingWords({ forMs, nextTryInMs, host, reason }: NonNullable<ProgressPicture['outage']>): string {
-  const next = nextTryInMs > 0 ? `, next try in ${formatTime(nextTryInMs)}` : ', trying now'
-  const why = reason ?? 'no connection'
-  return `waiting for ${host} (${why}) for ${formatTime(forMs)}${next}`
+/** One decimal always, because what is at the end of the line would come and go as the amounts before it get longer and shorter. */
+function steady(amount: string): string {
+  return amount.replace(/^(\d+) (?=.iB)/, '$1.0 ')
+}
+
+/** `38.5 of 67.2 MiB`, `900.0 KiB of 67.2 MiB`. */
+function sentOf(sentBytes: number, totalBytes: number): string {
+  const [sent, total] = [steady(formatBytes(sentBytes)), formatBytes(totalBytes)]
+  const [amount, unit] = sent.split(' ')
+  return `${total.endsWith(` ${unit}`) ? amount : sent} of ${total}`
+}
+
+function waitingWords({ forMs, nextTryInMs }: NonNullable<ProgressPicture['outage']>): string {
+  return `waiting ${formatTime(forMs)}, ${nextTryInMs > 0 ? `next try in ${formatTime(nextTryInMs)}` : 'trying now'}`
 }

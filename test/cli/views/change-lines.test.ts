@@ -159,7 +159,7 @@ it.each([
   expect(said().match(/^retry a\.mp4, part 1/gm)).toHaveLength(count)
 })
 
-it('breaks a long line between words on a terminal, and never one with a command to copy', () => {
+it('breaks a long line between words on a terminal, but no command to copy, which begins a line of its own', () => {
   const { output, stdout, said } = stage(false, true)
   Object.assign(stdout, { columns: 40 })
 
@@ -168,7 +168,23 @@ it('breaks a long line between words on a terminal, and never one with a command
 
   expect(said()).toBe(
     'waiting: the storage is out of reach\nsince 2026-11-20 02:00:00\n' +
-      'To finish: mocap-uplink resume video-mhq3x0c4-7k2f9m1xqz\n',
+      'To finish:\nmocap-uplink resume video-mhq3x0c4-7k2f9m1xqz\n',
+  )
+})
+
+it('leaves a command on the line of what is said of it where both fit, and in a log, where each line is one event', () => {
+  const line = 'Missing: 1 of 20 files. To finish, with the right address for URL: mocap-uplink resume video-mhq3x0c4'
+  const shown = (isTerminal: boolean, columns: number) => {
+    const { output, stdout, said } = stage(false, isTerminal)
+    Object.assign(stdout, { columns })
+    output.answer(line)
+    return said()
+  }
+
+  expect(shown(true, 120)).toBe(`${line}\n`)
+  expect(shown(false, 0)).toBe(`${line}\n`)
+  expect(shown(true, 40)).toBe(
+    'Missing: 1 of 20 files. To finish, with\nthe right address for URL:\nmocap-uplink resume video-mhq3x0c4\n',
   )
 })
 
