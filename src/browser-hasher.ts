@@ -14,7 +14,7 @@ export interface StartHashersOptions {
   readonly workerUrl?: string | URL | { toJSON(): string }
   /**
    * Called once with the reason if there are no hashers, in which case nothing will be verified. Default:
-   * `reportError`, as if nobody had caught the error.
+   * `reportError`, as if nobody had caught the error, and nothing where there is no such function, as on a server.
    */
   readonly onUnavailable?: (error: UploadError) => void
 }
@@ -25,6 +25,7 @@ export interface StartHashersOptions {
  * allow `worker-src 'self'` and `script-src 'wasm-unsafe-eval'`, also for the worker's script. Never rejects.
  */
 export async function startHashers(options: StartHashersOptions = {}): Promise<Partial<WorkerHashers>> {
+  const { reportError } = globalThis as Partial<Pick<typeof globalThis, 'reportError'>>
   const { workerUrl, onUnavailable = reportError } = options
   try {
     return await createWorkerHashers(() =>
@@ -35,7 +36,7 @@ export async function startHashers(options: StartHashersOptions = {}): Promise<P
   } catch (error) {
     const words = isUploadError(error) ? error.message : String(error)
     const message = `Nothing will be verified, because no hashing worker can be started (${words}). Its script must be served (workerUrl says where), and the page's Content-Security-Policy must allow worker-src 'self' and script-src 'wasm-unsafe-eval'.`
-    onUnavailable(new UploadError('ERR_UPLOAD_INTERNAL', message, { cause: error }))
+    onUnavailable?.(new UploadError('ERR_UPLOAD_INTERNAL', message, { cause: error }))
     return {}
   }
 }

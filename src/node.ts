@@ -1,5 +1,6 @@
 // The entry point for Node: the engine with files, streams, undici and a memory journal wired in.
 
+import { isAbsolute } from 'node:path'
 import { createEngine as createPortableEngine } from './core/adaptive-engine.ts'
 import { adaptiveTuning } from './core/adaptive-tuning.ts'
 import type { Engine, EngineOptions } from './core/engine.ts'
@@ -95,7 +96,8 @@ export function createUplink(options: NodeUplinkOptions): Uplink {
     clock: clock ?? systemClock(),
     random: random ?? Math.random,
     contentHasher: contentHasher ?? sha256Hasher(),
-    sourceAt: sourceAt ?? (({ name, location }) => fileSource(location, { name })),
+    // What came from no path, such as a stream, has only its name there. A file of that name may be another one.
+    sourceAt: sourceAt ?? (({ name, location }) => (isAbsolute(location) ? fileSource(location, { name }) : undefined)),
     ...(hasher === undefined ? {} : { hasher }),
     ...(threads === undefined ? {} : { hasher: threads }),
     wholeBodies: bodies ?? wholeBodies(),

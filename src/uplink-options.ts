@@ -78,8 +78,8 @@ export interface UplinkPorts {
   readonly hasher?: Hasher
   /** SHA-256 for `verify: full`. Without it whole files get no digest. */
   readonly contentHasher?: Hasher
-  /** Finds the file of a resumed session again. Without it the host passes `source` to `resume`. */
-  readonly sourceAt?: (file: { readonly name: string; readonly location: string }) => Source
+  /** Finds the file of a resumed session again. Without it, or if it finds none, the host passes `source` to `resume`. */
+  readonly sourceAt?: (file: { readonly name: string; readonly location: string }) => Source | undefined
   /** Allocates the memory that bodies pass through; shared memory when the hasher runs on another thread. */
   readonly allocate?: (bytes: number) => Uint8Array
   /** `wholeBodies()`, which sends short parts in one piece. Without it all parts go through windows. */

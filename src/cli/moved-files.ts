@@ -1,6 +1,6 @@
 // Looks below a folder for files of sessions that are no longer where they were, such as on a drive that is now mounted elsewhere.
 
-import { basename, resolve, sep } from 'node:path'
+import { basename, isAbsolute, resolve, sep } from 'node:path'
 
 import { filesUnder } from '../adapters/node/files/directory.ts'
 import { fileSource } from '../adapters/node/files/file-source.ts'
@@ -12,6 +12,9 @@ import { errorLine } from './views/error-line.ts'
 
 /** The one path that must be the file, or why there is no such path. `isChanged`: the file is there, and is no longer what it was. */
 export type FoundPlace = { readonly path: string } | { readonly why: string; readonly isChanged?: true }
+
+/** Of a stream, for example, the journal has only the name. A file of that name in the working folder may be another one. */
+const NO_PATH = 'it came from no path, so it cannot be found there again'
 
 export interface MovedFiles {
   /** For `resume`: opens each file where it was or, if it is not there, below the folder. */
@@ -57,7 +60,8 @@ export async function movedFiles(folder: string, all: readonly SoughtFile[]): Pr
   return {
     async find(file) {
       const { location } = file
-      return isAlike(file, await identityOf(location)) ? { path: location } : placeBelow(file)
+      const isThere = isAbsolute(location) && isAlike(file, await identityOf(location))
+      return isThere ? { path: location } : placeBelow(file)
     },
     source(file) {
       const { name, location } = file
@@ -66,6 +70,7 @@ export async function movedFiles(folder: string, all: readonly SoughtFile[]): Pr
         ...source,
         async open(expected) {
           try {
+            if (!isAbsolute(location)) throw new UploadError('ERR_UPLOAD_SOURCE_READ', `${name}: ${NO_PATH}.`)
             return await source.open(expected)
           } catch (cause) {
             const place = await placeBelow(file)
@@ -81,6 +86,7 @@ export async function movedFiles(folder: string, all: readonly SoughtFile[]): Pr
 /** Says whether a file is where and as it was, as far as that can be told without its bytes. */
 export async function asItWas(file: SoughtFile): Promise<FoundPlace> {
   const { location } = file
+  if (!isAbsolute(location)) return { why: NO_PATH }
   try {
     const how = differenceOf(file, await fileSource(location).describe())
     return how === undefined ? { path: location } : { why: `it has changed: ${how}`, isChanged: true }

@@ -49,7 +49,7 @@ export interface FlowContext extends FlowPorts {
   /** For uploads that name no part size. */
   readonly partSizeBytes: PartSize | undefined
   /** How the platform finds a file from an earlier run again. Absent where it cannot. */
-  readonly sourceAt?: ((file: { readonly name: string; readonly location: string }) => Source) | undefined
+  readonly sourceAt?: ((file: { readonly name: string; readonly location: string }) => Source | undefined) | undefined
   readonly verifyDepth?: 'sample' | 'full' | undefined
 }
 

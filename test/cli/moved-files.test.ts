@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 
 import { lostFiles } from '../../src/cli/lost-files.ts'
-import { movedFiles } from '../../src/cli/moved-files.ts'
+import { asItWas, movedFiles } from '../../src/cli/moved-files.ts'
 import { resultOf } from '../../src/cli/upload-result.ts'
 import { sayHowToGoOn } from '../../src/cli/views/how-to-go-on.ts'
 import type { Output } from '../../src/cli/views/output.ts'
@@ -190,4 +190,14 @@ it('goes on with a file whose card was taken out while it was uploaded: that is 
     ],
   ])
   expect(report.status).toBe('confirmed')
+})
+
+it('takes no file of the working folder for what came from no path, whatever its size', async () => {
+  const { sizeBytes } = await fileSource('package.json').describe()
+  const file: SoughtFile = { fileIndex: 0, name: 'package.json', location: 'package.json', sizeBytes }
+  const open = await seekAll(await folderOf(), [file])
+
+  expect(await asItWas(file)).toEqual({ why: expect.stringContaining('came from no path') as string })
+  expect(await open.find()).toHaveProperty('why')
+  await expect(open()).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_READ' })
 })

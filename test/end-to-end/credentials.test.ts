@@ -1,7 +1,8 @@
 // The service's credentials stay with the service: seen from a storage that writes down every header it gets, over real
 // sockets, also where service and storage share a host, a port, a connection, or are led into each other by redirects.
 
-import { expect, it, onTestFinished } from 'vitest'
+import dns from 'node:dns'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { createUplink, type Credentials, type NodeUplinkOptions, type Uplink } from '../../src/node.ts'
 import {
   answering,
@@ -115,6 +116,31 @@ it('need no private storage: under the policy public the service may be on a pri
   await expect(upload({ addressPolicy: 'public' }).done()).rejects.toMatchObject({ code: 'ERR_UPLOAD_INSECURE_URL' })
   expect(puts.length).toBe(0)
 
+  expect((await upload({}).done()).status).toBe('confirmed')
+  expect(puts.length).toBe(1)
+})
+
+it('go with no byte to a private host behind a name, under the policy public', async () => {
+  const puts: Request[] = []
+  const storage = await serve((request) => {
+    puts.push(request)
+    return httpAnswer(200, { headers: ['etag: "x-1"'] })
+  })
+  const url = `http://store.example:${String(storage.port)}/k`
+  const service = await serve(({ method }) => (method === 'POST' ? session('s', url) : json({})))
+  const lookUp = (_name: string, _options: object, callback: (...found: unknown[]) => void) =>
+    callback(null, [{ address: '127.0.0.1', family: 4 }])
+  vi.spyOn(dns, 'lookup').mockImplementation(lookUp as never)
+  const upload = (options: Partial<NodeUplinkOptions>) =>
+    connect(service.origin, { apiKey: KEY }, { isHttpAllowed: true, ...options }).uploadVideos({
+      ...VIDEO,
+      files: [sample('a.mp4', 10)],
+    })
+
+  await expect(upload({ addressPolicy: 'public' }).done()).rejects.toMatchObject({ code: 'ERR_UPLOAD_INSECURE_URL' })
+  expect(puts.length).toBe(0)
+
+  // The name leads there, so it was the policy that kept the bytes back.
   expect((await upload({}).done()).status).toBe('confirmed')
   expect(puts.length).toBe(1)
 })

@@ -1,5 +1,6 @@
 // Sessions that go on: in a new life from their journal, and in a new session when their addresses have died.
 
+import { statSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import {
   bytesSource,
@@ -77,6 +78,29 @@ describe('a new life', () => {
     ).toEqual([2, 3])
     expectStored(rig, files)
     await second.close()
+  })
+
+  it('does not take a file of the working folder for what came from no path, even if name and size are the same', async () => {
+    const journal = memoryJournal()
+    const { size } = statSync('package.json')
+    const refused: Fault = {
+      operation: 'put',
+      nth: 1,
+      fileName: 'package.json',
+      partNumber: 1,
+      action: { status: 411 },
+    }
+    const rig = await startRig({ faults: [refused] }, { journal })
+    const first = rig.uplink.uploadVideos({ ...VIDEO, files: [sample('package.json', size)] })
+    await expect(first.done()).rejects.toMatchObject({ code: 'ERR_UPLOAD_HTTP_STATUS' })
+
+    const upload = await rig.uplink.resume(first.key)
+
+    await expect(upload.done()).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_SOURCE_READ',
+      message: expect.stringContaining('package.json has to be given again') as string,
+    })
+    expect(rig.service.requestsOf('put')).toHaveLength(1)
   })
 
   it('takes what the host says of a repeated confirmation, in the new life too', async () => {

@@ -11,7 +11,7 @@ export interface SourceIdentity {
 export interface Source {
   /** The base name sent to the service: no path. */
   readonly name: string
-  /** Where a person finds it, for messages only. Default: the name. */
+  /** Where a person finds it, for messages. In Node, `resume` opens the file there if it is an absolute path. Default: the name. */
   readonly location?: string
   /** Looks at the source without reading it. For a stream of unknown size, resolves when all of it has been spooled. */
   describe(signal?: AbortSignal): Promise<SourceIdentity>
