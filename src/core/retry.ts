@@ -4,10 +4,12 @@ import { UploadError } from './errors.ts'
 import type { Random } from './ports.ts'
 
 /**
- * The longest pause that a part waits by itself, ms. A host that asks for a longer one is out of service: all parts wait for it. Nor
- * does a try count for more when a host is given up: during a longer one bytes moved, or the machine slept.
+ * The longest pause that a part waits by itself, ms. A host that asks for a longer one is out of service: all parts wait for it. A
+ * call of the service waits no longer either.
  */
-export const MAX_RETRY_AFTER_MS = 300_000
+export const MAX_OWN_PAUSE_MS = 300_000
+/** A try counts for no more than this when a host is given up, ms: during a longer one bytes moved, or the machine slept. */
+export const MAX_COUNTED_TRY_MS = 300_000
 /** The longest pause, whatever a host asks for, ms: asking again once an hour harms nobody, and every wait must end. */
 const MAX_PAUSE_MS = 3_600_000
 
