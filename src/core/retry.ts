@@ -23,7 +23,7 @@ export function isPassingStatus(status: number): boolean {
 
 /** Whether the host is there but takes nothing now, or its gateway finds nobody behind it. It is then waited for as if it were away. */
 export function isAwayStatus(status: number | undefined): boolean {
-  return [429, 502, 503, 504].includes(status ?? 0)
+  return [429, 502, 503, 504].includes(status as number)
 }
 
 /**

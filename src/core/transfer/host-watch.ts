@@ -134,7 +134,7 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
     },
     isInReach,
     tried() {
-      if (toldUntilMs === undefined || Number.isNaN(toldUntilMs)) return
+      if (!toldUntilMs) return
       toldUntilMs = NaN
       report({ type: 'tried' })
     },
