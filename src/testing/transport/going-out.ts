@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from 'vitest'
 import type { Body } from '../../core/ports.ts'
-import { answering, httpAnswer, type ScriptedConnection } from '../scripted-server.ts'
+import type { ScriptedConnection } from '../scripted-connection.ts'
+import { answering, httpAnswer } from '../scripted-server.ts'
 import { bodyOf, pattern, requestTo, textOf } from './requests.ts'
 import type { TransportRig } from './rig.ts'
 
