@@ -1,5 +1,5 @@
 // The service's OpenAPI document, generated from the contract: paths and methods from its routes, bodies from its schemas.
-// Operations outside the interface (sample lists, what is stored, the health check) are added by hand and tagged `beside`.
+// Operations outside the interface are written by hand beside it.
 
 import { toJsonSchema, type JsonSchema } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
@@ -8,9 +8,8 @@ import { operations, type Operation } from '../src/client/contract.ts'
 import { mocapSessionFileReply } from '../src/client/contract/capture-schemas.ts'
 import { isAddress } from '../src/client/contract/captures.ts'
 import { isFileName, isIdText } from '../src/client/contract/fields.ts'
-import { ERROR_CODES } from '../src/service/http/replies.ts'
-
-type Json = Readonly<Record<string, unknown>>
+import { BESIDE, pagingUpTo } from './openapi-beside.ts'
+import { ERROR, refusals, type Json } from './openapi-refusals.ts'
 
 /** The whole document, OpenAPI 3.1. */
 export function openApiDocument(version: string): Json {
@@ -112,24 +111,11 @@ const REPETITION = {
   once: 'A repetition makes another one, which costs: look it up before it is sent again.',
 } as const
 
-const ERROR = {
-  type: 'object',
-  required: ['error'],
-  properties: {
-    error: {
-      type: 'object',
-      required: ['code', 'message'],
-      properties: { code: { type: 'string', enum: [...ERROR_CODES] }, message: { type: 'string' } },
-      additionalProperties: true,
-    },
-  },
-}
-
+/** Operations that name a session in their body. */
+const OF_A_SESSION: ReadonlySet<string> = new Set(['videoUploads.confirm', 'mocapSessionFiles.register'])
 /**
  * Operations that answer a malformed request with 200 by default: the interface shows only that such a reply lacks what was asked for.
  */
-/** Operations that name a session in their body. */
-const OF_A_SESSION: ReadonlySet<string> = new Set(['videoUploads.confirm', 'mocapSessionFiles.register'])
 const ANSWER_MALFORMED = new Set(['playerGroupSegments.create', 'videoUploads.create'])
 const MALFORMED = {
   type: 'object',
@@ -146,34 +132,6 @@ const MALFORMED = {
   },
 }
 
-const MEANINGS: Readonly<Record<string, string>> = {
-  401: 'Credentials missing or improper.',
-  403: 'No valid access token or API key.',
-  404: 'There is no such record.',
-  409: 'The state of the record does not allow it.',
-  413: 'The body is larger than `error.limit` bytes.',
-  415: 'The body has a Content-Encoding.',
-  422: 'The request is malformed; `error.fields` says where. Or it asks for more than `error.limit` at once.',
-  429: 'Too many calls: nothing was done, try again after the seconds in Retry-After.',
-  500: 'The service failed. What was asked for may have been done.',
-  503: 'Busy: nothing was done, try again after the seconds in Retry-After.',
-}
-
-function refusals(...statuses: readonly string[]): Json {
-  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
-  const waiting = { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer', minimum: 1 } } }
-  return Object.fromEntries(
-    [...statuses, '429', '500', '503'].map((status) => [
-      status,
-      {
-        description: MEANINGS[status] ?? '',
-        ...(status === '429' || status === '503' ? { headers: waiting } : {}),
-        content,
-      },
-    ]),
-  )
-}
-
 const SECURITY = {
   apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
   bearer: { type: 'http', scheme: 'bearer' },
@@ -182,52 +140,5 @@ const SECURITY = {
     in: 'header',
     name: 'Authentication',
     description: 'Bearer and the token.',
-  },
-}
-
-function pagingUpTo(most: number): Json[] {
-  return [
-    {
-      name: 'limit',
-      in: 'query',
-      description: 'A page of so many.',
-      schema: { type: 'integer', minimum: 1, maximum: most },
-    },
-    { name: 'after', in: 'query', description: 'The cursor `next` of the page before.', schema: { type: 'string' } },
-  ]
-}
-
-function listBeside(operationId: string, name: string, parameters: readonly Json[] = []): Json {
-  const schema = {
-    type: 'object',
-    required: [name],
-    properties: { [name]: { type: 'array', items: { type: 'object' } }, next: { type: ['string', 'null'] } },
-  }
-  const responses = {
-    200: { description: 'The list.', content: { 'application/json': { schema } } },
-    ...refusals('403', ...(parameters.length === 0 ? [] : ['422'])),
-  }
-  return { get: { operationId, tags: ['beside'], ...(parameters.length === 0 ? {} : { parameters }), responses } }
-}
-
-/** Operations that the interface names without showing them, and operations that only this service has. */
-const BESIDE = {
-  '/movement_types': listBeside('movementTypes.list', 'movement_types'),
-  '/players': listBeside('players.list', 'players'),
-  '/session_types': listBeside('sessionTypes.list', 'session_types'),
-  '/mocap_types': listBeside('mocapTypes.list', 'mocap_types'),
-  '/sessions': listBeside('sessions.list', 'sessions', pagingUpTo(1_000)),
-  '/stored': listBeside('stored.list', 'items', [
-    ...pagingUpTo(1_000),
-    {
-      name: 'order',
-      in: 'query',
-      description:
-        'The newest first, with videos before captures. To be repeated with each cursor. Default: the oldest first.',
-      schema: { enum: ['newest'] },
-    },
-  ]),
-  '/healthz': {
-    get: { operationId: 'health', tags: ['beside'], security: [], responses: { 200: { description: 'It is alive.' } } },
   },
 }

@@ -39,7 +39,7 @@ export type { AnalysisSegment } from './flows/analysis-segments.ts'
 export type {
   Analysis,
   AnalysisEvents,
-  AnalysisInput as AnalysisRequestInput,
+  AnalysisRequestInput,
   AnalysisOptions,
   AnalysisState,
 } from './flows/analysis.ts'
@@ -52,14 +52,14 @@ export type { RenewAddresses, SessionReplaced } from './flows/renewal.ts'
 export { makeReceipt, RECEIPT_VERSION } from './flows/receipt.ts'
 export type { DeliveredFile, DeliveredPart, DeliveryReceipt } from './flows/receipt.ts'
 export type { ResumeOptions, SessionSummary } from './flows/sessions.ts'
+export type { LettingGo } from './flows/running.ts'
+export type { UploadFile } from './flows/upload-definition.ts'
 export { UploadFailedError } from './flows/upload.ts'
 export type {
   FileReport,
-  LettingGo,
   Outage,
   Upload,
   UploadEvents,
-  UploadFile,
   UploadFileStatus,
   UploadProgress,
   UploadReport,

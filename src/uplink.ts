@@ -10,13 +10,8 @@ import { failingAsOurs } from './core/journal/journal-failure.ts'
 import type { LimitRate } from './core/line/timetable.ts'
 import { giveHostTime } from './core/time/within-time.ts'
 import { fixedTuning } from './core/tuning.ts'
-import {
-  requestAnalysis,
-  watchAnalysis,
-  type Analysis,
-  type AnalysisInput,
-  type AnalysisOptions,
-} from './flows/analysis.ts'
+import { requestAnalysis, watchAnalysis } from './flows/analysis-request.ts'
+import type { Analysis, AnalysisOptions, AnalysisRequestInput } from './flows/analysis.ts'
 import { defineCaptures, uploadCaptures, type CapturesInput } from './flows/captures.ts'
 import { uploadCustom, type CustomInput } from './flows/custom.ts'
 import { planUpload, type UploadPlan } from './flows/plan-upload.ts'
@@ -25,7 +20,8 @@ import { closedError, createRunning } from './flows/running.ts'
 import { listSessions, type SessionSummary } from './flows/session-list.ts'
 import { endSession, receiptOf, resumeSession, type ResumeOptions } from './flows/sessions.ts'
 import type { Upload, UploadReport } from './flows/upload.ts'
-import { defineVideos, uploadVideos, type FlowContext, type VideosInput } from './flows/videos.ts'
+import type { FlowContext } from './flows/upload-definition.ts'
+import { defineVideos, uploadVideos, type VideosInput } from './flows/videos.ts'
 import type { UplinkOptions, UplinkPorts } from './uplink-options.ts'
 
 export type { UplinkOptions, UplinkPorts } from './uplink-options.ts'
@@ -39,7 +35,7 @@ export interface Uplink {
   /** Uploads with a protocol of your own, such as `s3Multipart`. */
   upload(input: CustomInput): Upload
   /** Requests an analysis. Throws ERR_UPLOAD_INVALID_ARGUMENT for invalid input. */
-  requestAnalysis(input: AnalysisInput): Analysis
+  requestAnalysis(input: AnalysisRequestInput): Analysis
   /** Waits for an analysis that was submitted earlier. */
   watchAnalysis(analysisId: string | number, options?: AnalysisOptions): Analysis
   /** Lists the sessions in the journal, oldest first. */

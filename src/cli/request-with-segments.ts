@@ -3,7 +3,7 @@
 
 import { performance } from 'node:perf_hooks'
 import { isUploadError } from '../core/errors.ts'
-import type { AnalysisInput } from '../flows/analysis.ts'
+import type { AnalysisRequestInput } from '../flows/analysis.ts'
 import { createSegments } from '../flows/analysis-steps.ts'
 import type { Uplink } from '../uplink.ts'
 import { followAnalysis, type AnalysisResult, type KnownSegments } from './run-analysis.ts'
@@ -18,7 +18,7 @@ const ROLES = ['primary', 'comparison', 'population'] as const
 /** Reports the request as it proceeds. A failure is a result: rejects only if the program itself is at fault. */
 export async function requestWithSegments(
   uplink: Pick<Uplink, 'client' | 'requestAnalysis'>,
-  input: AnalysisInput,
+  input: AnalysisRequestInput,
   running: { readonly output: Output; readonly interruption: Interruption },
 ): Promise<AnalysisResult> {
   const { output, interruption } = running

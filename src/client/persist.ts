@@ -3,7 +3,7 @@
 // behind, a host that is away is asked a harmless question instead, and the call is made again once that is answered.
 
 import type { Clock, HostWait, OnWaiting, Random } from '../core/ports.ts'
-import { backoffMs, MAX_RETRY_AFTER_MS } from '../core/retry.ts'
+import { backoffMs, MAX_COUNTED_TRY_MS, MAX_OWN_PAUSE_MS, pauseFor } from '../core/retry.ts'
 import { sleep } from '../core/time/sleep.ts'
 
 export interface Patience {
@@ -98,7 +98,7 @@ export async function persist<TResult, TFailure extends Failure>(
     tries += 1
     const [nowMs, wallMs] = [clock.monotonicNow(), clock.wallNow()]
     // The outage begins with the end of the first try.
-    awayMs = failure.isAway ? Math.max(0, awayMs + Math.min(nowMs - triedAtMs, MAX_RETRY_AFTER_MS)) : -Infinity
+    awayMs = failure.isAway ? Math.max(0, awayMs + Math.min(nowMs - triedAtMs, MAX_COUNTED_TRY_MS)) : -Infinity
     const restMs = giveUpAfterMs - awayMs
     if (restMs <= 0) return { failure, awayMs }
     const waitMs = Math.min(pauseAfter(failure, tries, random), restMs)
@@ -121,12 +121,8 @@ export async function persist<TResult, TFailure extends Failure>(
   }
 }
 
-/**
- * Clients that were refused together should not return together, so up to a tenth is added at random to the pause that
- * the host asks for.
- */
 function pauseAfter({ retryAfterMs = 0, isOffline }: Failure, attempt: number, random: Random): number {
-  const askedMs = Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) * (1 + random() / 10)
+  const askedMs = pauseFor(Math.min(retryAfterMs, MAX_OWN_PAUSE_MS), random)
   const ownMs = backoffMs(attempt, random, isOffline ? MAX_OFFLINE_WAIT_MS : MAX_WAIT_MS)
   return Math.max(ownMs, askedMs, MIN_WAIT_MS)
 }

@@ -4,10 +4,12 @@ import { UploadError } from './errors.ts'
 import type { Random } from './ports.ts'
 
 /**
- * The longest pause that a part waits by itself, ms. A host that asks for a longer one is out of service: all parts wait for it. Nor
- * does a try count for more when a host is given up: during a longer one bytes moved, or the machine slept.
+ * The longest pause that a part waits by itself, ms. A host that asks for a longer one is out of service: all parts wait for it. A
+ * call of the service waits no longer either.
  */
-export const MAX_RETRY_AFTER_MS = 300_000
+export const MAX_OWN_PAUSE_MS = 300_000
+/** A try counts for no more than this when a host is given up, ms: during a longer one bytes moved, or the machine slept. */
+export const MAX_COUNTED_TRY_MS = 300_000
 /** The longest pause, whatever a host asks for, ms: asking again once an hour harms nobody, and every wait must end. */
 const MAX_PAUSE_MS = 3_600_000
 
@@ -21,7 +23,7 @@ export function isPassingStatus(status: number): boolean {
 
 /** Whether the host is there but takes nothing now, or its gateway finds nobody behind it. It is then waited for as if it were away. */
 export function isAwayStatus(status: number | undefined): boolean {
-  return [429, 502, 503, 504].includes(status ?? 0)
+  return [429, 502, 503, 504].includes(status as number)
 }
 
 /**

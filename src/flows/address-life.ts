@@ -1,6 +1,7 @@
-// Checks whether a file can be sent within the life of its addresses. If not, the file fails after one renewal with an
-// explanation, instead of being renewed and sent forever.
+// How long addresses live, and whether that is enough: a file that cannot be sent within the life of its addresses fails after
+// one renewal with an explanation, instead of being renewed and sent forever.
 
+import { readAddress } from '../core/address/address.ts'
 import { UploadError } from '../core/errors.ts'
 import type { LedgerFile } from '../core/journal/ledger.ts'
 import { formatBytes } from '../core/plan.ts'
@@ -66,6 +67,20 @@ export function checkLife(
     `At ${formatBytes(rate)}/s the file needs ${minutes(neededMs)}, and the service's addresses live ${minutes(lifeMs)}. ` +
       'Ask for addresses that live longer, or send it over a faster line.',
   )
+}
+
+/**
+ * When the first address of the unfinished files dies, by this machine's clock. An address that says when it was signed also shows
+ * how far the signer's clock is off. Addresses that come in batches are not counted, because they are renewed in passing.
+ */
+export function earliestDeadline(files: readonly LedgerFile[]): number {
+  return files.reduce((earliestMs, { state, serverFileId, addresses: [first = ''], addressedAtMs }) => {
+    if (state !== 'ready' || serverFileId === undefined) return earliestMs
+    const { deadlineMs = Infinity, signedAtMs = addressedAtMs } = readAddress(first)
+    const lifeMs = deadlineMs - signedAtMs
+    // An address that seems dead by our clock alone proves nothing, as our clock may be ahead.
+    return lifeMs > 0 ? Math.min(earliestMs, addressedAtMs + lifeMs) : earliestMs
+  }, Infinity)
 }
 
 function expired(message: string): UploadError {

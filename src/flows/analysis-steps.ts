@@ -46,9 +46,9 @@ export async function createDraft(
   calling: CallOptions,
 ): Promise<DraftResult> {
   const { primary, comparison, population } = input.segmentIds
-  const known = input.isRepeat ? await findDraft(client, name, input.segmentIds, calling) : undefined
+  const earlier = input.isRepeat ? await findDraft(client, name, input.segmentIds, calling) : undefined
   const record =
-    known ??
+    earlier ??
     (await client.requestedAnalyses.create(
       {
         name,

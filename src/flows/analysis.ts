@@ -1,23 +1,13 @@
-// A requested analysis: its segments, its draft, its submission, and the wait for its end. The machine keeps the order of the steps.
+// What a host gives for a requested analysis, and what it holds of it: its handle and its events.
 
-import { createActor, fromPromise, type NonReducibleUnknown } from 'xstate'
-import { checkBoolean, checkFunction, checkId, checkText } from '../client/checks.ts'
 import type { RequestedAnalysis } from '../client/contract.ts'
-import { isId } from '../client/contract/fields.ts'
-import type { CallOptions, ServiceClient } from '../client/operations.ts'
-import { isUploadError, known, summarize, type ErrorSummary } from '../core/errors.ts'
-import { given } from '../core/given.ts'
-import type { Clock, HostWait } from '../core/ports.ts'
-import type { AnalysisStatus, AnalysisInput as MachineInput, AnalysisOutput } from '../machines/analysis-data.ts'
-import { analysisMachine } from '../machines/analysis.ts'
-import { AnalysisFailedError, type AnalysisReport } from './analysis-report.ts'
-import { checkSegments, type AnalysisSegment, type AnalysisSegments } from './analysis-segments.ts'
-import { createDraft, createSegments, submitDraft } from './analysis-steps.ts'
-import { createEmitter, type Events } from './emitter.ts'
-import { checkPolling, pollAnalysis, type PollingOptions } from './polling.ts'
-import { checkSignal, letGoError, type LetGoBy, type Running } from './running.ts'
-import type { Outage } from './upload.ts'
-import { asOutage } from './waits.ts'
+import type { ErrorSummary } from '../core/errors.ts'
+import type { AnalysisStatus } from '../machines/analysis-data.ts'
+import type { AnalysisReport } from './analysis-report.ts'
+import type { AnalysisSegment } from './analysis-segments.ts'
+import type { Events } from './emitter.ts'
+import type { PollingOptions } from './polling.ts'
+import type { Outage } from './waits.ts'
 
 export interface AnalysisOptions extends PollingOptions {
   /** Stops waiting when it fires, as `Uplink.close` does. The service goes on with the analysis. Default: none. */
@@ -26,7 +16,7 @@ export interface AnalysisOptions extends PollingOptions {
   readonly idOf?: (record: RequestedAnalysis) => string | number | undefined
 }
 
-export interface AnalysisInput extends AnalysisOptions {
+export interface AnalysisRequestInput extends AnalysisOptions {
   /** The name. A draft is found by it after a lost answer, so give each analysis a name of its own. */
   readonly name: string
   readonly primary: AnalysisSegment
@@ -62,163 +52,4 @@ export interface Analysis extends Events<AnalysisEvents> {
   done(): Promise<AnalysisReport>
   /** Stops waiting. The service goes on with the analysis. */
   stop(): void
-}
-
-export interface AnalysisPorts {
-  readonly client: ServiceClient
-  readonly clock: Clock
-  readonly running: Running
-}
-
-export function requestAnalysis(ports: AnalysisPorts, input: AnalysisInput): Analysis {
-  checkText(input.name, 'name')
-  const segments = { primary: input.primary, comparison: input.comparison, population: input.population }
-  checkSegments(segments)
-  return startAnalysis(
-    ports,
-    input,
-    { analysisId: null, shouldSubmit: checkBoolean(input.submit ?? true, 'submit') },
-    input.name,
-    segments,
-  )
-}
-
-/** Waits for an analysis that was submitted earlier. */
-export function watchAnalysis(
-  ports: AnalysisPorts,
-  analysisId: string | number,
-  options: AnalysisOptions = {},
-): Analysis {
-  return startAnalysis(ports, options, { analysisId: checkId(analysisId, 'analysisId') }, '', undefined)
-}
-
-function startAnalysis(
-  { client, clock, running }: AnalysisPorts,
-  options: AnalysisOptions,
-  machineInput: MachineInput,
-  name: string,
-  segments: AnalysisSegments | undefined,
-): Analysis {
-  checkSignal(options.signal)
-  checkPolling(options)
-  const said = options.idOf ?? ((record: RequestedAnalysis) => record.id)
-  checkFunction(said, 'idOf')
-  const beganAtMs = clock.monotonicNow()
-  // A reply keeps invalid ids as they came, so they are filtered out here.
-  const idOf = (record: RequestedAnalysis) => [said(record)].find(isId)
-  let failure: unknown
-  // A caller may have typed the id. The report gives the service's own form of it.
-  let idOfService: string | number | undefined
-  const emitter = createEmitter<AnalysisEvents>()
-  /** One step of the machine: its calls end when the step does, and its error is kept as it was thrown. */
-  const step = <T, I extends NonReducibleUnknown = NonReducibleUnknown>(
-    task: (calling: CallOptions & { readonly signal: AbortSignal }, input: I) => Promise<T>,
-  ) =>
-    fromPromise<T, I>(async ({ input, signal }) => {
-      try {
-        return await task(callingUntil(signal), input)
-      } catch (error) {
-        failure = error
-        throw error
-      }
-    })
-  const callingUntil = (signal: AbortSignal) => ({
-    signal,
-    onWaiting(wait?: HostWait | null) {
-      if (wait) emitter.emit('waiting', asOutage(wait))
-    },
-  })
-  const tellStatus = (serviceStatus: string): void => {
-    emitter.emit('status', { serviceStatus })
-    if (actor.getSnapshot().status === 'active') actor.send({ type: 'analysis.status', serviceStatus })
-  }
-
-  const actor = createActor(
-    analysisMachine.provide({
-      actors: {
-        creatingSegments: step((calling) => createSegments(client, segments, calling)),
-        creatingDraft: step((calling, input) => createDraft(client, name, idOf, input, calling)),
-        submitting: step((calling, { analysisId }) => submitDraft(client, analysisId, calling)),
-        polling: step(({ signal }, { analysisId }) => {
-          const get = async (until: AbortSignal) => {
-            const record = await client.requestedAnalyses.get(analysisId, callingUntil(until))
-            const id = idOf(record)
-            if (String(id) === String(analysisId)) idOfService = id
-            return record
-          }
-          return pollAnalysis(clock, get, options, signal, tellStatus)
-        }),
-      },
-    }),
-    { input: machineInput },
-  )
-  let state: AnalysisState = 'creatingSegments'
-  let letGoBy: LetGoBy | undefined
-  const outcome = new Promise<AnalysisReport>((resolve, reject) => {
-    actor.subscribe({
-      next(snapshot) {
-        if (snapshot.value === state || snapshot.value === 'starting') return
-        // `draft` is only passed through.
-        state = snapshot.value as AnalysisState
-        emitter.emit('state', { state })
-      },
-      complete() {
-        const report = reportOf(actor.getSnapshot().output, idOfService, clock.monotonicNow() - beganAtMs)
-        if (letGoBy) reject(letGo(report, name, letGoBy))
-        else if (report.status === 'failed')
-          reject(new AnalysisFailedError(report, isUploadError(failure) ? failure : undefined))
-        else resolve(report)
-      },
-    })
-  })
-  const stop = (by?: LetGoBy): void => {
-    if (actor.getSnapshot().status !== 'active') return
-    letGoBy = by
-    actor.send({ type: 'analysis.stop' })
-  }
-  actor.start()
-  running.add(outcome, stop, options.signal).catch(() => undefined)
-
-  return {
-    get state() {
-      return state
-    },
-    get analysisId() {
-      return actor.getSnapshot().context.analysisId ?? undefined
-    },
-    on: emitter.on,
-    off: emitter.off,
-    done: () => outcome,
-    stop: () => stop(),
-  }
-}
-
-function letGo(report: AnalysisReport, name: string, by: LetGoBy): AnalysisFailedError {
-  const { analysisId, hasPossibleDraft } = report
-  const advice =
-    analysisId !== undefined
-      ? `watchAnalysis('${analysisId}')${by.where} goes on.`
-      : hasPossibleDraft
-        ? `look for ${name} before it is asked for again.`
-        : 'no analysis was begun.'
-  const error = letGoError(by, advice)
-  return new AnalysisFailedError(Object.assign(report, { error: summarize(error) }))
-}
-
-function reportOf(
-  output: AnalysisOutput | undefined,
-  idOfService: string | number | undefined,
-  durationMs: number,
-): AnalysisReport {
-  const { status, analysisId, serviceStatus, segmentIds, hasPossibleDraft, error } = known(output)
-  return {
-    flow: 'analysis',
-    status,
-    analysisId: idOfService ?? analysisId ?? undefined,
-    serviceStatus: serviceStatus ?? undefined,
-    segmentIds: segmentIds ?? undefined,
-    hasPossibleDraft,
-    durationMs,
-    ...given({ error: error ?? undefined }),
-  }
 }

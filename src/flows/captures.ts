@@ -8,10 +8,10 @@ import { given } from '../core/given.ts'
 import type { Protocol, Source } from '../core/ports.ts'
 import { captureSession } from '../protocols/capture-session.ts'
 import { checkFiles } from './prepare.ts'
-import type { UploadDefinition } from './upload-definition.ts'
+import type { LettingGo } from './running.ts'
+import type { FlowContext, UploadDefinition, UploadFile } from './upload-definition.ts'
 import { startUpload } from './upload-session.ts'
-import type { LettingGo, Upload, UploadFile } from './upload.ts'
-import type { FlowContext } from './videos.ts'
+import type { Upload } from './upload.ts'
 
 interface CapturesBase extends LettingGo {
   /** The files, at least one, in the order in which the movements were captured. Each name is a base name without a path. */

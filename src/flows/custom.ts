@@ -3,9 +3,10 @@
 import { checkRequired } from '../client/checks.ts'
 import type { Protocol } from '../core/ports.ts'
 import { checkFiles } from './prepare.ts'
+import type { LettingGo } from './running.ts'
+import type { FlowContext, UploadFile } from './upload-definition.ts'
 import { startUpload } from './upload-session.ts'
-import type { LettingGo, Upload, UploadFile } from './upload.ts'
-import type { FlowContext } from './videos.ts'
+import type { Upload } from './upload.ts'
 
 /** An upload by a protocol of the host's. */
 export interface CustomInput extends LettingGo {

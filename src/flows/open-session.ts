@@ -14,14 +14,16 @@ import type { SessionRecord } from './session-record.ts'
 /** From so many files on, to read the answer and to check it is one task each: together they held a page's thread for 0.1 s and more. */
 const MANY_FILES = 1_000
 
+export interface OpenSessionOptions extends AddressRules {
+  readonly record: SessionRecord
+  readonly protocol: Protocol
+  readonly clock: Clock
+  readonly report: (event: TransferEvent) => void
+}
+
 /** The intent must already be in the journal. Rejects as `create` does, and as `checkAddressed` does for unusable addresses. */
 export async function openSession(
-  options: AddressRules & {
-    readonly record: SessionRecord
-    readonly protocol: Protocol
-    readonly clock: Clock
-    readonly report: (event: TransferEvent) => void
-  },
+  options: OpenSessionOptions,
   plans: readonly PlannedFile[],
   /** `looking` fires with `signal`, or before it when nobody wants the session any more: a create under way may then still finish. */
   { signal, looking = signal }: { readonly signal: AbortSignal; readonly looking?: AbortSignal },

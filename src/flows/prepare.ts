@@ -7,7 +7,7 @@ import { unlessAborted } from '../core/unless-aborted.ts'
 import { listOf, optional } from '../client/check-fields.ts'
 import { checkFileName, checkFrameRate, checkRequired } from '../client/checks.ts'
 import { inBatches } from './in-batches.ts'
-import type { UploadFile } from './upload.ts'
+import type { UploadFile } from './upload-definition.ts'
 
 export interface PrepareOptions {
   readonly limits: UnitLimits

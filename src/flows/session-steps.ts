@@ -1,7 +1,7 @@
 // What the machine's actors do for one session: create it, transfer it, drain, tell the service of a cancel, settle. Each step
 // writes its intent before the call and the result after it, and may be run again after a restart.
 
-import { isUploadError, known, summarize, UploadError } from '../core/errors.ts'
+import { summarize, UploadError } from '../core/errors.ts'
 import { JOURNAL_VERSION, type FinalStatus } from '../core/journal/journal.ts'
 import { isSettled, type LedgerFile } from '../core/journal/ledger.ts'
 import { onAbort } from '../core/on-abort.ts'
@@ -10,14 +10,13 @@ import { outcomeOf, type TransferResult } from '../core/transfer/transfer.ts'
 import type { TransferEvent } from '../core/transfer/transfer-job.ts'
 import type { EndStatus } from '../machines/session-data.ts'
 import { endAllSessions, endLeftSessions } from './end-sessions.ts'
-import { openSession } from './open-session.ts'
+import { openSession, type OpenSessionOptions } from './open-session.ts'
 import { prepareFiles } from './prepare.ts'
 import { createSessionJob } from './session-job.ts'
 import type { SessionRecord } from './session-record.ts'
 import type { Telling } from './telling.ts'
 import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
-import { digestWhole, verifySource } from './verify-source.ts'
-import { unlessLate } from '../core/time/unless-late.ts'
+import { proveSources, sourceOf, wholeDigestOf } from './prove-sources.ts'
 import { giveHostTime } from '../core/time/within-time.ts'
 
 export interface SessionSteps {
@@ -78,7 +77,7 @@ export function createSessionSteps(
     isProven = true
     const job = createSessionJob({
       digestWhole: wholeDigestOf(ports, definition),
-      source: (fileIndex) => sourceAt(definition, fileIndex),
+      source: (fileIndex) => sourceOf(definition, fileIndex),
       bytesPerSecond: telling.bytesPerSecond,
       onReplaced(event, hasPossibleOrphan) {
         telling.tellReplaced(event)
@@ -135,22 +134,8 @@ export function createSessionSteps(
   }
 }
 
-/** Reading a source again may never end where its drive is gone. */
-function unlessHung<T>({ clock }: FlowPorts, signal: AbortSignal, reading: Promise<T>): Promise<T> {
-  return unlessLate(clock, signal, reading, () => Promise.reject(signal.reason as Error))
-}
-
-function wholeDigestOf(ports: FlowPorts, definition: UploadDefinition) {
-  const { contentHasher, hasher: partHasher } = ports
-  if (!contentHasher) return undefined
-  return (file: LedgerFile, signal: AbortSignal) => {
-    const source = sourceAt(definition, file.plan.fileIndex)
-    return unlessHung(ports, signal, digestWhole(file, source, { contentHasher, partHasher, signal }))
-  }
-}
-
 async function createSession(
-  options: UploadDefinition & Parameters<typeof openSession>[0],
+  options: UploadDefinition & OpenSessionOptions,
   telling: Telling,
   { signal, looking }: { readonly signal: AbortSignal; readonly looking: AbortSignal },
 ): Promise<void> {
@@ -183,40 +168,10 @@ async function createSession(
   if (record.folded()?.hasPossibleOrphan) telling.warnOfOrphan()
 }
 
-/** Files whose source has changed since the earlier run fail here, each alone, before a byte is sent. */
-async function proveSources(
-  ports: FlowPorts,
-  definition: UploadDefinition,
-  record: SessionRecord,
-  telling: Telling,
-  signal: AbortSignal,
-): Promise<void> {
-  const { hasher, random } = ports
-  for (const file of record.ledger().files) {
-    if (!hasher || isSettled(file) || file.receivedCount === 0) continue
-    const { fileIndex } = file.plan
-    try {
-      const { verifyDepth: depth } = definition
-      const reading = verifySource(file, sourceAt(definition, fileIndex), { hasher, random, depth, signal })
-      await unlessHung(ports, signal, reading)
-    } catch (error) {
-      if (signal.aborted || !isUploadError(error)) throw error
-      // Only the confirmation of this file is missing, which needs nothing of it: all was sent while it could be read.
-      if (file.state !== 'ready' && error.code === 'ERR_UPLOAD_SOURCE_READ') continue
-      await record.write({ type: 'file.failed', fileIndex, error: summarize(error) })
-      telling.take({ type: 'fileState', file })
-    }
-  }
-}
-
 function isOver(record: SessionRecord, status: FinalStatus): boolean {
   const folded = record.folded()
   if (!folded) return false
   return (
     status === 'confirmed' || status === 'cancelled' || folded.ledger.files.every((file: LedgerFile) => isSettled(file))
   )
-}
-
-function sourceAt({ files }: UploadDefinition, fileIndex: number) {
-  return known(files[fileIndex]).source
 }

@@ -2,12 +2,12 @@
 // host's own events, few enough to draw.
 
 import { given } from '../core/given.ts'
-import { readAddress } from '../core/address/address.ts'
-import type { Clock, Unit } from '../core/ports.ts'
+import type { Clock } from '../core/ports.ts'
 import { createProgress, type Progress } from '../core/progress.ts'
 import type { LedgerFile } from '../core/journal/ledger.ts'
 import { summarize } from '../core/errors.ts'
 import type { TransferEvent } from '../core/transfer/transfer-job.ts'
+import { earliestDeadline } from './address-life.ts'
 import type { Emitter } from './emitter.ts'
 import type { SessionReplaced } from './renewal.ts'
 import type { SessionRecord } from './session-record.ts'
@@ -93,7 +93,7 @@ export function createTelling(options: {
     shortfallOf = sessionId
     emitter.emit('shortfall', { deadlineMs, neededMs: remainingMs, availableMs })
   }
-  const statusOf = (file: LedgerFile): UploadFileStatus => {
+  const shownFile = (file: LedgerFile): UploadFileStatus => {
     const { fileIndex, name, sizeBytes: bytes, partCount: parts } = file.plan
     const { sentBytes, confirmedBytes } = progress?.file(fileIndex) ?? NOTHING
     const state = shownState(file, sentBytes)
@@ -103,7 +103,7 @@ export function createTelling(options: {
   const tellFile = (fileIndex: number): void => {
     const file = emitter.isHeard('file') ? files()[fileIndex] : undefined
     if (!file) return
-    const status = statusOf(file)
+    const status = shownFile(file)
     if (status.state === (toldStates[fileIndex] ?? 'pending')) return
     toldStates[fileIndex] = status.state
     emitter.emit('file', status)
@@ -164,8 +164,9 @@ export function createTelling(options: {
     tellReplaced(event) {
       for (const file of files()) {
         if (file.sessionId !== event.newSessionId) continue
-        for (const unit of unitsOf(file)) progress?.onVoided(unit)
-        tellFile(file.plan.fileIndex)
+        const { fileIndex } = file.plan
+        for (const { partNumber, start, end } of file.parts) progress?.onVoided({ fileIndex, partNumber, start, end })
+        tellFile(fileIndex)
       }
       emitter.emit('session.replaced', event)
       tellProgress(true)
@@ -174,26 +175,8 @@ export function createTelling(options: {
     bytesPerSecond: () => steadyRate,
     finish: () => tellProgress(true),
     progress: snapshot,
-    files: () => files().map(statusOf),
+    files: () => files().map(shownFile),
   }
-}
-
-/**
- * When the first address of the unfinished files dies, by this machine's clock. An address that says when it was signed also shows
- * how far the signer's clock is off. Addresses that come in batches are not counted, because they are renewed in passing.
- */
-function earliestDeadline(files: readonly LedgerFile[]): number {
-  return files.reduce((earliestMs, { state, serverFileId, addresses: [first = ''], addressedAtMs }) => {
-    if (state !== 'ready' || serverFileId === undefined) return earliestMs
-    const { deadlineMs = Infinity, signedAtMs = addressedAtMs } = readAddress(first)
-    const lifeMs = deadlineMs - signedAtMs
-    // An address that seems dead by our clock alone proves nothing, as our clock may be ahead.
-    return lifeMs > 0 ? Math.min(earliestMs, addressedAtMs + lifeMs) : earliestMs
-  }, Infinity)
-}
-
-function unitsOf({ plan: { fileIndex }, parts }: LedgerFile): Unit[] {
-  return parts.map(({ partNumber, start, end }) => ({ fileIndex, partNumber, start, end }))
 }
 
 /** Shows this much of a session id: a UUID in full, but little of an id that names every file and its upload in a store. */

@@ -1,13 +1,14 @@
 // What one upload is made of: what its flow defines, and what all flows of an Uplink share.
 
+import type { HostMemory } from '../client/host-memory.ts'
+import type { ServiceClient } from '../client/operations.ts'
 import type { AddressRules } from '../core/address/address-policy.ts'
 import type { Engine } from '../core/engine.ts'
 import type { FlowName } from '../core/journal/journal.ts'
 import type { PartSize } from '../core/plan.ts'
-import type { Clock, Hasher, Journal, Protocol, Random } from '../core/ports.ts'
+import type { Clock, Hasher, Journal, Protocol, Random, Source } from '../core/ports.ts'
 import type { RenewAddresses } from './renewal.ts'
 import type { Running } from './running.ts'
-import type { UploadFile } from './upload.ts'
 
 /** What all flows of an Uplink share, including the rules for storage addresses. */
 export interface FlowPorts extends AddressRules {
@@ -20,6 +21,25 @@ export interface FlowPorts extends AddressRules {
   /** Computes the SHA-256 of a whole file before each confirmation. Without it that is skipped. */
   readonly contentHasher: Hasher | undefined
   readonly running: Running
+}
+
+/** The same with what makes the protocols of the service, and what an upload may leave to its Uplink. */
+export interface FlowContext extends FlowPorts {
+  readonly client: ServiceClient
+  /** What the client knows of its host. */
+  readonly memory: HostMemory
+  /** For uploads that name no part size. */
+  readonly partSizeBytes: PartSize | undefined
+  /** How the platform finds a file from an earlier run again. Absent where it cannot. */
+  readonly sourceAt?: ((file: { readonly name: string; readonly location: string }) => Source | undefined) | undefined
+  readonly verifyDepth?: 'sample' | 'full' | undefined
+}
+
+/** A source, and beside it what belongs to the flow. */
+export interface UploadFile {
+  readonly source: Source
+  /** Frames a second of this clip; only passed on to the service. Default: not sent. */
+  readonly frameRate?: number
 }
 
 export interface UploadDefinition {

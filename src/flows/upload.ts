@@ -2,29 +2,12 @@
 
 import { isUploadError, UploadError, type ErrorSummary, type UploadErrorCode } from '../core/errors.ts'
 import type { FlowName } from '../core/journal/journal.ts'
-import type { Source } from '../core/ports.ts'
 import type { EndStatus } from '../machines/session-data.ts'
 import type { Events } from './emitter.ts'
 import type { SessionReplaced } from './renewal.ts'
 import type { Outage } from './waits.ts'
 
 export type { Outage } from './waits.ts'
-
-/** A source, and beside it what belongs to the flow. */
-export interface UploadFile {
-  readonly source: Source
-  /** Frames a second of this clip; only passed on to the service. Default: not sent. */
-  readonly frameRate?: number
-}
-
-/** How a host lets go of an upload without holding its handle. */
-export interface LettingGo {
-  /**
-   * Lets go of the upload when it fires, without cancelling it: attempts end, confirmed files stay and the session stays in the
-   * journal. `done()` rejects with ERR_UPLOAD_CLOSED, after which `resume(key)` may continue. Default: none.
-   */
-  readonly signal?: AbortSignal
-}
 
 /** What an upload is doing, or how it ended. */
 export type UploadState =

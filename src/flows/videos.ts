@@ -2,19 +2,17 @@
 
 import { checkFields, optional } from '../client/check-fields.ts'
 import { checkDate, checkFrameRate, checkFunction, checkInteger, checkText } from '../client/checks.ts'
-import type { HostMemory } from '../client/host-memory.ts'
-import type { ServiceClient } from '../client/operations.ts'
 import { invalid, type HttpStatusError } from '../core/errors.ts'
 import type { EtagForm } from '../core/attempt/etag.ts'
 import { given } from '../core/given.ts'
-import type { PartSize } from '../core/plan.ts'
-import type { Protocol, Source, UnitLimits } from '../core/ports.ts'
+import type { Protocol, UnitLimits } from '../core/ports.ts'
 import { videoSession, type VideoSessionOptions } from '../protocols/video-session.ts'
 import { checkFiles } from './prepare.ts'
 import type { RenewAddresses } from './renewal.ts'
-import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
+import type { LettingGo } from './running.ts'
+import type { FlowContext, UploadDefinition, UploadFile } from './upload-definition.ts'
 import { startUpload } from './upload-session.ts'
-import type { LettingGo, Upload, UploadFile } from './upload.ts'
+import type { Upload } from './upload.ts'
 
 /** A session of single-camera clips. A value that is missing or wrong is an ERR_UPLOAD_INVALID_ARGUMENT before anything is sent. */
 export interface VideosInput extends LettingGo {
@@ -40,17 +38,6 @@ export interface VideosInput extends LettingGo {
   readonly isAlreadyConfirmed?: (error: HttpStatusError) => boolean
   /** Signs dead addresses again. Default: a new session takes the unfinished files. */
   readonly renewAddresses?: RenewAddresses
-}
-
-export interface FlowContext extends FlowPorts {
-  readonly client: ServiceClient
-  /** What the client knows of its host. */
-  readonly memory: HostMemory
-  /** For uploads that name no part size. */
-  readonly partSizeBytes: PartSize | undefined
-  /** How the platform finds a file from an earlier run again. Absent where it cannot. */
-  readonly sourceAt?: ((file: { readonly name: string; readonly location: string }) => Source | undefined) | undefined
-  readonly verifyDepth?: 'sample' | 'full' | undefined
 }
 
 export function uploadVideos(context: FlowContext, input: VideosInput): Upload {

@@ -10,7 +10,7 @@ export interface AnalysisSegmentIds {
 }
 
 /** What is known of the analysis, and how far it is to go. */
-export interface AnalysisInput {
+export interface AnalysisMachineInput {
   /** One that was requested earlier, to be watched. Null: a new one is made. */
   readonly analysisId: string | number | null
   /** False: a new one ends in `drafted`, without submitting. Default true. */

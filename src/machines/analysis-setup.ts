@@ -6,7 +6,7 @@ import { known, wasDoubtful } from '../core/errors.ts'
 import type {
   AnalysisContext,
   AnalysisEvent,
-  AnalysisInput,
+  AnalysisMachineInput,
   AnalysisOutput,
   AnalysisSegmentIds,
   AnalysisStatus,
@@ -35,7 +35,7 @@ type AnalysisId = string | number
 export const setUpAnalysis = () =>
   setup({
     types: {
-      input: {} as AnalysisInput,
+      input: {} as AnalysisMachineInput,
       context: {} as AnalysisContext,
       events: {} as AnalysisEvent,
       output: {} as AnalysisOutput,
@@ -81,7 +81,7 @@ export function isRepeat({ draftAttempts }: AnalysisContext): boolean {
 }
 
 /** The context that an analysis begins with. */
-export function beginContext({ analysisId, shouldSubmit = true }: AnalysisInput): AnalysisContext {
+export function beginContext({ analysisId, shouldSubmit = true }: AnalysisMachineInput): AnalysisContext {
   return {
     shouldSubmit,
     segmentIds: null,

@@ -2,12 +2,6 @@
 
 import { summarize, type ErrorSummary } from '../core/errors.ts'
 
-/** Counts of files, not of parts. They add up to all files of the session when a transfer came to its end. */
-export interface TransferResult {
-  readonly confirmedCount: number
-  readonly failedCount: number
-}
-
 /** What `creatingSession` and `transferring` reject with. Every other actor rejects with an error. */
 export interface TransferFailure {
   readonly error: ErrorSummary

@@ -2,15 +2,12 @@
 // handle or Error object is ever in here.
 
 import type { ErrorSummary } from '../core/errors.ts'
-import type { FinalStatus } from '../core/journal/journal.ts'
+import type { FinalStatus, JournalPlace } from '../core/journal/journal.ts'
 
 /** What a folded journal says about where to go on. */
-export interface MachineInput {
-  /**
-   * `new`: no create was begun. `creating`: one was begun and its result is not known, so a session may exist. `created`: the
-   * session is known. `cancelling`: it was being given up. A final status: nothing is left to do.
-   */
-  readonly place: 'new' | 'creating' | 'created' | 'cancelling' | FinalStatus
+export interface UploadSessionInput {
+  /** With `creating`, a session may exist. With a final status, nothing is left to do. */
+  readonly place: JournalPlace
 }
 
 /** What the host wants. A cancel is never taken back; a close gives way only to a cancel. */
@@ -22,7 +19,7 @@ export type EndStatus = FinalStatus | 'closed'
 /** The machine's context. Plain JSON throughout. */
 export interface UploadSessionContext {
   /** Where the journal left off; `created` as soon as the session is known. */
-  readonly place: MachineInput['place']
+  readonly place: JournalPlace
   readonly intent: UploadIntent
   /** The final status, as soon as it is decided. */
   readonly status: EndStatus | null

@@ -4,11 +4,12 @@ import { assign } from 'xstate'
 
 import { known } from '../core/errors.ts'
 import { finalStatusOf } from '../core/journal/fold-journal.ts'
-import { readRejection, type TransferResult } from './rejection.ts'
+import type { TransferResult } from '../core/transfer/transfer.ts'
+import { readRejection } from './rejection.ts'
 import type {
   DrainReason,
   EndStatus,
-  MachineInput,
+  UploadSessionInput,
   UploadIntent,
   UploadSessionContext,
   UploadSessionEvent,
@@ -37,7 +38,7 @@ import { notProvided, setup } from './setup.ts'
 export const setUpSession = () =>
   setup({
     types: {
-      input: {} as MachineInput,
+      input: {} as UploadSessionInput,
       context: {} as UploadSessionContext,
       events: {} as UploadSessionEvent,
       output: {} as UploadSessionOutput,
@@ -91,7 +92,7 @@ export const setUpSession = () =>
   })
 
 /** The context that a session begins with. */
-export function beginContext(input: MachineInput): UploadSessionContext {
+export function beginContext(input: UploadSessionInput): UploadSessionContext {
   return {
     place: input.place,
     intent: input.place === 'cancelling' ? 'cancel' : 'run',

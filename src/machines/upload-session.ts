@@ -4,7 +4,7 @@
 // the journal: the session stays as it is, for a later run.
 //
 // All work is done by actors from outside. The machine never holds an address, a handle or an Error: what is in its context may
-// be shown. It is never stored: a later run begins from the journal, through `MachineInput`. There are no timers here, because
+// be shown. It is never stored: a later run begins from the journal, through `UploadSessionInput`. There are no timers here, because
 // a timer would not outlive a restart; whoever waits is an actor.
 
 import { known } from '../core/errors.ts'

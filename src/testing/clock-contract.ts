@@ -72,12 +72,12 @@ export function clockContract(label: string, make: () => ClockSubject): void {
       const { clock } = subject
       const begin = clock.monotonicNow()
       const seen: number[] = []
-      clock.setTimeout(() => void seen.push(clock.monotonicNow() - begin), 10)
-      clock.setTimeout(() => void seen.push(clock.monotonicNow() - begin), 25)
+      const delays = [10, 25, 15_000, 3_600_000]
+      for (const delayMs of delays) clock.setTimeout(() => void seen.push(clock.monotonicNow() - begin), delayMs)
 
-      await subject.advance(100)
+      await subject.advance(4_000_000)
 
-      expect(seen.map(Math.round)).toEqual([10, 25])
+      expect(seen.map(Math.round)).toEqual(delays)
     })
 
     it('fires timers that were set by timers and by promise jobs of timers', async () => {

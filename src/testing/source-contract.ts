@@ -78,6 +78,17 @@ export function sourceContract(label: string, make: (bytes: Uint8Array) => Promi
         expect([...memory]).toEqual([255, 255, 40, 41, 42, 43, 255, 255])
       })
 
+      it('fills a window on shared memory, where there is such memory', async () => {
+        // Only in pages that are isolated.
+        if (!('SharedArrayBuffer' in globalThis)) return
+        const { reader } = await beginReading(counting(100))
+        const window = new Uint8Array(new SharedArrayBuffer(4))
+
+        await reader.read(window, 40)
+
+        expect([...window]).toEqual([40, 41, 42, 43])
+      })
+
       it('gives the same bytes when a range is asked for again', async () => {
         const { reader } = await beginReading(counting(100))
 

@@ -6,6 +6,7 @@ import { describeAborting } from './transport/aborting.ts'
 import { describeComingBack } from './transport/coming-back.ts'
 import { describeGoingOut } from './transport/going-out.ts'
 import { transportRig, type TransportTraits } from './transport/rig.ts'
+import { describeTelling } from './transport/telling.ts'
 import { describeWithoutAnswer } from './transport/without-answer.ts'
 
 export type { TransportTraits } from './transport/rig.ts'
@@ -21,6 +22,7 @@ export function transportContract(label: string, create: () => Transport, traits
     const rig = transportRig(create, traits)
 
     describeGoingOut(rig)
+    describeTelling(rig)
     describeComingBack(rig)
     describeAborting(rig)
     describeWithoutAnswer(rig)

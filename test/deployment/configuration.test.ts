@@ -40,6 +40,6 @@ describe('the table of the configuration', () => {
   })
 
   it('says a default for each', () => {
-    for (const row of rows.slice(1)) expect(row.split('|').length, row).toBe(7)
+    expect(rows.slice(1).filter((row) => row.split('|')[4]?.trim() === '' || row.split('|').length !== 7)).toEqual([])
   })
 })

@@ -4,13 +4,8 @@
 import dns from 'node:dns'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { createUplink, type Credentials, type NodeUplinkOptions, type Uplink } from '../../src/node.ts'
-import {
-  answering,
-  httpAnswer,
-  scriptedServer,
-  type ScriptedRequest,
-  type ScriptedServer,
-} from '../../src/testing/scripted-server.ts'
+import type { ScriptedRequest } from '../../src/testing/scripted-connection.ts'
+import { answering, httpAnswer, scriptedServer, type ScriptedServer } from '../../src/testing/scripted-server.ts'
 import { hastyClock } from '../../src/testing/hasty-clock.ts'
 import { sample, VIDEO } from './rig.ts'
 

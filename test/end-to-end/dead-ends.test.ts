@@ -2,7 +2,8 @@
 
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createUplink, type NodeUplinkOptions, type Upload, type UploadEvents } from '../../src/node.ts'
-import { answering, httpAnswer, scriptedServer, type ScriptedConnection } from '../../src/testing/scripted-server.ts'
+import type { ScriptedConnection } from '../../src/testing/scripted-connection.ts'
+import { answering, httpAnswer, scriptedServer } from '../../src/testing/scripted-server.ts'
 import { fastClock } from '../helpers/fast-clock.ts'
 import { MIB, sample, VIDEO } from './rig.ts'
 

@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { createActor, fromPromise } from 'xstate'
 import { adjacencyMapToArray, getAdjacencyMap } from 'xstate/graph'
 
-import type { AnalysisEvent, AnalysisInput, AnalysisSegmentIds, DraftResult } from '../../src/machines/analysis-data.ts'
+import type {
+  AnalysisEvent,
+  AnalysisMachineInput,
+  AnalysisSegmentIds,
+  DraftResult,
+} from '../../src/machines/analysis-data.ts'
 import { analysisMachine } from '../../src/machines/analysis.ts'
 import { handActors, settled } from './hand-actors.ts'
 import { eventOf, type Answer } from './session-events.ts'
@@ -14,7 +19,7 @@ const summary = { code: 'ERR_UPLOAD_TIMEOUT', message: 'No answer.' }
 const stop: AnalysisEvent = { type: 'analysis.stop' }
 
 /** A started analysis whose four actors are answered by hand. */
-function startAnalysis(input: AnalysisInput = { analysisId: null }) {
+function startAnalysis(input: AnalysisMachineInput = { analysisId: null }) {
   const hand = handActors()
   const machine = analysisMachine.provide({
     actors: {
@@ -296,7 +301,7 @@ describe('every reachable transition of an analysis', () => {
       eventOf(actor, answer) as AnalysisEvent,
     ]),
   ])
-  const inputs: readonly AnalysisInput[] = [
+  const inputs: readonly AnalysisMachineInput[] = [
     { analysisId: null },
     { analysisId: null, shouldSubmit: false },
     { analysisId: 5 },

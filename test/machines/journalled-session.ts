@@ -4,7 +4,7 @@ import { createActor, fromPromise } from 'xstate'
 
 import { type FoldedJournal, foldJournal } from '../../src/core/journal/fold-journal.ts'
 import type { JournalRecord } from '../../src/core/journal/journal.ts'
-import type { TransferResult } from '../../src/machines/rejection.ts'
+import type { TransferResult } from '../../src/core/transfer/transfer.ts'
 import type { EndStatus, UploadSessionEvent } from '../../src/machines/session-data.ts'
 import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
 import { settled } from './hand-actors.ts'

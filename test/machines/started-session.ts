@@ -1,8 +1,8 @@
 // A session whose five actors a test answers by hand, and the words in which such tests are written.
 import { createActor } from 'xstate'
 
-import type { TransferResult } from '../../src/machines/rejection.ts'
-import type { MachineInput, UploadSessionEvent } from '../../src/machines/session-data.ts'
+import type { TransferResult } from '../../src/core/transfer/transfer.ts'
+import type { UploadSessionInput, UploadSessionEvent } from '../../src/machines/session-data.ts'
 import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
 import { handActors, settled } from './hand-actors.ts'
 import type { Answer } from './session-events.ts'
@@ -18,7 +18,7 @@ export const refused = {
 } as const
 
 /** A started session whose five actors are answered by hand. */
-export function startSession(input: MachineInput = { place: 'new' }) {
+export function startSession(input: UploadSessionInput = { place: 'new' }) {
   const hand = handActors()
   const machine = uploadSessionMachine.provide({
     actors: {

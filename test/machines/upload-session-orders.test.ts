@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createActor, fromPromise } from 'xstate'
 
-import type { TransferResult } from '../../src/machines/rejection.ts'
+import type { TransferResult } from '../../src/core/transfer/transfer.ts'
 import type { EndStatus, UploadSessionEvent } from '../../src/machines/session-data.ts'
 import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
 import { settled } from './hand-actors.ts'

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { adjacencyMapToArray, getAdjacencyMap } from 'xstate/graph'
 
-import type { MachineInput } from '../../src/machines/session-data.ts'
+import type { UploadSessionInput } from '../../src/machines/session-data.ts'
 import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
 import { allEvents, labelOf } from './session-events.ts'
 import { stateName } from './state-name.ts'
 
-const places: readonly MachineInput[] = [
+const places: readonly UploadSessionInput[] = [
   { place: 'new' },
   { place: 'creating' },
   { place: 'created' },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createActor, fromPromise } from 'xstate'
 
-import type { TransferResult } from '../../src/machines/rejection.ts'
+import type { TransferResult } from '../../src/core/transfer/transfer.ts'
 import type { DrainReason, EndStatus } from '../../src/machines/session-data.ts'
 import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
 import { handActors, settled } from './hand-actors.ts'

@@ -98,7 +98,11 @@ describe('mocap-uplink/testing', () => {
       'aborts in its own words > reading > fills a window that nobody wants any more, or rejects with the reason of the signal',
       'cuts spaces off > keys > keeps apart keys that differ by a space at the end',
       'writes to the last opened > the lease > does not hold other keys, whose records are kept apart while all are open',
-      'claims a reset > what goes out > promises no more than it keeps: no reset by an abort, and no news of a body under way, that does not come',
+      'knows few kinds > records > gives back every kind of record as it was appended, in order',
+      'writes when it is closed > the lease > holds against another instance over the same place, which reads the records after it',
+      'mixes bodies up > takes bodies of one piece, many at once, which may change from then on, or says that they must be updated',
+      'keeps cookies > what goes out > keeps no cookie of an answer for the next request',
+      'claims a reset > what it tells > promises no more than it keeps: no reset by an abort, and no news of a body under way, that does not come',
       'waits on > aborting > answers with what it has when a wait took too long and the head has come',
       'leaks a body by the cause > has an opinion on every answer, takes only a success for a receipt, and shows no body',
       'reads no Retry-After > has an opinion on every answer, takes only a success for a receipt, and shows no body',
@@ -114,8 +118,8 @@ describe('mocap-uplink/testing', () => {
     const { said, status } = runTests(
       'broken.test.ts',
       `import * as face from 'mocap-uplink/node'
-      import { journalContract, protocolContract, sourceContract, transportContract } from 'mocap-uplink/testing'
-      const { bytesSource, fetchTransport, HttpStatusError, memoryJournal, undiciTransport, UploadError } = face
+      import { hasherContract, journalContract, protocolContract, sourceContract, transportContract } from 'mocap-uplink/testing'
+      const { bytesSource, fetchTransport, HttpStatusError, md5Hasher, memoryJournal, undiciTransport, UploadError } = face
 
       const source = (label, change) =>
         sourceContract(label, async (bytes) => {
@@ -145,7 +149,7 @@ describe('mocap-uplink/testing', () => {
       const journal = (label, change) =>
         journalContract(label, async () => {
           const good = memoryJournal()
-          return { journal: { ...good, ...change(good) } }
+          return { journal: { ...good, ...change(good) }, another: () => good }
         })
       journal('cuts spaces off', (good) => ({
         open: (key) => good.open(key.trim()),
@@ -160,6 +164,44 @@ describe('mocap-uplink/testing', () => {
         return { open }
       })
 
+      journal('knows few kinds', (good) => ({
+        open: async (key) => {
+          const session = await good.open(key)
+          const isKnown = ({ type }) => type !== 'session.replaced'
+          return { ...session, append: (records) => session.append(records.filter(isKnown)) }
+        },
+      }))
+      journal('writes when it is closed', (good) => {
+        const waiting = new Map()
+        const open = async (key) => {
+          const session = await good.open(key)
+          const records = []
+          waiting.set(key, records)
+          const append = async (more) => void records.push(...structuredClone(more))
+          const close = () => Promise.resolve(session.append(records.splice(0))).then(session.close, session.close)
+          return { ...session, append, close }
+        }
+        return { open, read: async (key) => [...(await good.read(key)), ...(waiting.get(key) ?? [])] }
+      })
+
+      let newest
+      const whole = (bytes) => {
+        newest = md5Hasher().whole(bytes)
+        return () => newest()
+      }
+      hasherContract('mixes bodies up', () => ({ hasher: { ...md5Hasher(), whole } }))
+
+      const keepsCookies = () => {
+        const good = undiciTransport()
+        let cookies = {}
+        const send = async (request) => {
+          const reply = await good.send({ ...request, headers: { ...request.headers, ...cookies } })
+          cookies = { cookie: reply.headers['set-cookie'] ?? '' }
+          return reply
+        }
+        return { ...good, send }
+      }
+      transportContract('keeps cookies', keepsCookies, { hasReset: true, isProgressLive: true })
       const noReset = { hasReset: false, isProgressLive: false, refusesContinue: true }
       transportContract('claims a reset', () => ({ ...fetchTransport(), isResetByAbort: true }), noReset)
       const waitsOn = () => {

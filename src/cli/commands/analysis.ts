@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { checkSegmentId, checkText } from '../../client/checks.ts'
 import type { CallOptions } from '../../client/operations.ts'
 import { given } from '../../core/given.ts'
-import type { AnalysisInput, AnalysisOptions } from '../../flows/analysis.ts'
+import type { AnalysisRequestInput, AnalysisOptions } from '../../flows/analysis.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
 import { addBelow } from '../views/help-texts.ts'
@@ -73,7 +73,7 @@ function addCreate(analysis: Command, context: CommandContext): void {
     checkText(options.name, '--name')
     const segment = (text: string | undefined, label: string) =>
       text === undefined ? undefined : { segmentId: checkSegmentId(text, label) }
-    const input: AnalysisInput = {
+    const input: AnalysisRequestInput = {
       name: options.name,
       primary: { segmentId: checkSegmentId(options.primary, '--primary') },
       ...given({
@@ -154,7 +154,7 @@ async function requestOne(context: CommandContext, options: SegmentNames & WaitO
     await segment(options.comparison, '--comparison'),
     await segment(options.population, '--population'),
   ]
-  const input: AnalysisInput = {
+  const input: AnalysisRequestInput = {
     name: options.name,
     primary: await interruptible(segmentFromOption(options.primary, '--primary'), context.interruption),
     ...given({ comparison, population }),

@@ -4,13 +4,12 @@
 import { rmSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { formatBytes } from '../../core/plan.ts'
 import type { LimitRate } from '../../core/line/timetable.ts'
 import type { Upload } from '../../flows/upload.ts'
-import { createUplink, fileSource } from '../../node.ts'
-import type { Uplink } from '../../uplink.ts'
+import { createUplink } from '../../node.ts'
 import type { Environment } from '../options/credentials-from-options.ts'
 import { fullLine, withAdvice } from '../views/error-line.ts'
 import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
@@ -21,9 +20,10 @@ import { followUpload, type RunningUpload } from '../run-upload.ts'
 import type { Interruption } from '../signals.ts'
 import type { UploadResult } from '../upload-result.ts'
 import { countOf, formatDuration } from '../views/wording.ts'
-import { compareStored, type SourceFile } from './read-back.ts'
+import { requestAnalysis, sourcesOf, uploadCaptures, uploadVideos } from './flows.ts'
+import { compareStored } from './read-back.ts'
 import { isGood, printReport, type DemoReport } from './report.ts'
-import { makeSamples, SAMPLE_SESSION_DATE, type Samples } from './samples.ts'
+import { makeSamples } from './samples.ts'
 import { startServiceProcess } from './service-process.ts'
 
 export interface DemoOptions {
@@ -39,9 +39,6 @@ export interface DemoOptions {
 /** Fewer than the samples' own default, so that a demo ends well within a minute on two slow cores. */
 const SAMPLE_SIZE = { trackingFiles: 40, clips: 5 }
 const COMPLETE_AFTER = '2s'
-const ASK_EVERY_MS = 500
-const ANALYSIS_WITHIN_MS = 30_000
-const FRAME_RATE = 240
 /** The rate limit while the page is open. Without it, everything would be over before the browser is there. */
 const WATCHED_RATE = '20MB'
 
@@ -167,44 +164,4 @@ async function follow(upload: Upload, running: RunningUpload): Promise<UploadRes
   }
   if (result.error !== undefined) output.complain(`error: ${fullLine(result.error)}`)
   return result
-}
-
-function uploadCaptures(uplink: Uplink, samples: Samples): Upload {
-  return uplink.uploadCaptures({
-    orgId: 'demo-org',
-    mocapTypeId: 2,
-    sessionTypeId: 1,
-    sessionDate: SAMPLE_SESSION_DATE,
-    kind: 'tracking',
-    files: samples.captures.map((path) => ({ source: fileSource(path) })),
-  })
-}
-
-function uploadVideos(uplink: Uplink, samples: Samples): Upload {
-  return uplink.uploadVideos({
-    movementTypeId: 1,
-    playerId: 'p-17',
-    sessionDate: SAMPLE_SESSION_DATE,
-    sessionTypeId: 2,
-    frameRate: FRAME_RATE,
-    files: samples.videos.map((path) => ({ source: fileSource(path) })),
-  })
-}
-
-function requestAnalysis(uplink: Uplink) {
-  const criteria = { movementTypeId: 1, domHand: 'RHA' } as const
-  return uplink.requestAnalysis({
-    name: `Demo of ${SAMPLE_SESSION_DATE}`,
-    primary: criteria,
-    population: criteria,
-    pollDelaysMs: [ASK_EVERY_MS],
-    deadlineMs: ANALYSIS_WITHIN_MS,
-  })
-}
-
-function sourcesOf({ captures, videos }: Samples): SourceFile[] {
-  return [
-    ...captures.map((path) => ({ kind: 'capture' as const, name: basename(path), path })),
-    ...videos.map((path) => ({ kind: 'video' as const, name: basename(path), path })),
-  ]
 }

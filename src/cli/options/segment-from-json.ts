@@ -4,7 +4,7 @@ import { listOf } from '../../client/check-fields.ts'
 import { checkDomHand, checkInteger, checkSegmentId, checkSegmentsAgree, checkText } from '../../client/checks.ts'
 import { isWireObject } from '../../client/contract/fields.ts'
 import { invalid } from '../../core/errors.ts'
-import type { AnalysisInput } from '../../flows/analysis.ts'
+import type { AnalysisRequestInput } from '../../flows/analysis.ts'
 import type { AnalysisSegment } from '../../flows/analysis-segments.ts'
 import { readJsonOption } from './option-values.ts'
 
@@ -49,7 +49,7 @@ export async function segmentFromOption(text: string, label: string): Promise<An
 }
 
 /** Refuses segments that differ in movement type or hand, as far as their criteria are given. */
-export function checkAgreement({ primary, comparison, population }: AnalysisInput): void {
+export function checkAgreement({ primary, comparison, population }: AnalysisRequestInput): void {
   const criteria = [primary, comparison, population].map((one) => (one && 'domHand' in one ? one : undefined))
   const [first, second, third] = criteria
   if (first !== undefined) checkSegmentsAgree({ primary: first, comparison: second, population: third })

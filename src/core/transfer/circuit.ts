@@ -4,7 +4,7 @@
 // passing of time.
 
 import type { Random } from '../ports.ts'
-import { MAX_RETRY_AFTER_MS, pauseFor } from '../retry.ts'
+import { MAX_COUNTED_TRY_MS, MAX_OWN_PAUSE_MS, pauseFor } from '../retry.ts'
 
 export interface CircuitOptions {
   /** How long the host may be out of reach, ms. Time in which a due probe was not made does not count, nor most of a very long one. */
@@ -82,7 +82,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
   /** Records a failure. A host that is in service is left alone only when it asks for a longer pause than a part waits. */
   const fail = (nowMs: number, isInService: boolean, retryAfterMs = 0): void => {
     failuresInRow += 1
-    const opens = (failuresInRow >= FAILURES_TO_OPEN && !isInService) || retryAfterMs > MAX_RETRY_AFTER_MS
+    const opens = (failuresInRow >= FAILURES_TO_OPEN && !isInService) || retryAfterMs > MAX_OWN_PAUSE_MS
     let current = look(nowMs)
     if (!current) {
       if (!opens) return
@@ -93,7 +93,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
       outage = current
     } else {
       // A machine that sleeps may do so during a probe, too.
-      current.giveUpAtMs += Math.max(0, nowMs - current.untilMs - MAX_RETRY_AFTER_MS)
+      current.giveUpAtMs += Math.max(0, nowMs - current.untilMs - MAX_COUNTED_TRY_MS)
       if (nowMs >= current.giveUpAtMs) isGivenUp = true
     }
     if (isGivenUp) return

@@ -9,7 +9,7 @@ import { createCongestionWindow } from './congestion-window.ts'
 import { hostOf } from '../address/address.ts'
 import { UploadError, type HttpStatusError, type TransportError } from '../errors.ts'
 import type { Clock, Random, Verdict } from '../ports.ts'
-import { isAwayStatus, MAX_RETRY_AFTER_MS } from '../retry.ts'
+import { isAwayStatus, MAX_OWN_PAUSE_MS } from '../retry.ts'
 import type { TransferEvent } from './transfer-job.ts'
 
 export interface HostWatchOptions {
@@ -134,7 +134,7 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
     },
     isInReach,
     tried() {
-      if (toldUntilMs === undefined || Number.isNaN(toldUntilMs)) return
+      if (!toldUntilMs) return
       toldUntilMs = NaN
       report({ type: 'tried' })
     },
@@ -158,5 +158,5 @@ type Retry = Extract<Verdict, { kind: 'retry' }>
 function isNotNow(verdict: Verdict): verdict is Retry {
   if (verdict.kind !== 'retry') return false
   const { error, isThrottle, retryAfterMs = 0 } = verdict
-  return isThrottle || isAwayStatus((error as Partial<HttpStatusError>).status) || retryAfterMs > MAX_RETRY_AFTER_MS
+  return isThrottle || isAwayStatus((error as Partial<HttpStatusError>).status) || retryAfterMs > MAX_OWN_PAUSE_MS
 }

@@ -29,6 +29,7 @@ export interface TransferPorts extends AttemptPorts, Pick<AttemptsOptions, 'onBy
   readonly wake: () => void
 }
 
+/** Counts of files, not of parts. They add up to all files of the session when a transfer came to its end. */
 export interface TransferResult {
   readonly confirmedCount: number
   readonly failedCount: number

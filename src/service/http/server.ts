@@ -1,11 +1,10 @@
-// The HTTP server: which routes require which credential, how errors become answers, and what a log line may hold.
+// The HTTP server: which routes require which credential, and what a log line may hold.
 
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 
 import { createAdmission, type Admission } from '../access/admission.ts'
 import { credentialCheck } from '../access/credentials.ts'
 import type { ServiceContext } from '../context.ts'
-import { isDatabaseAway, isDiskFull } from '../database/database-errors.ts'
 import { objectRoutes } from '../objects/object-routes.ts'
 import { analysisRoutes } from '../routes/analysis-routes.ts'
 import { captureRoutes } from '../routes/capture-routes.ts'
@@ -18,11 +17,12 @@ import { storedRoutes } from '../routes/stored-routes.ts'
 import { videoRoutes } from '../videos/video-routes.ts'
 import { noteMethods } from './allowed-methods.ts'
 import { createCallBodies, type CallBodies } from './call-bodies.ts'
+import { answerError, type Answering } from './error-answers.ts'
 import { holdExpectedBodies, inviteBody } from './expected-bodies.ts'
 import { metricsRoute, type Metrics } from './metrics.ts'
 import { allowOtherOrigins, ORIGIN_HEADERS } from './other-origins.ts'
 import { boundPipelining } from './pipelined-requests.ts'
-import { DISK_FULL_RETRY_SECONDS, errorBody, MalformedRequest, Refusal } from './replies.ts'
+import { errorBody } from './replies.ts'
 import { pathOf, requireOneHost } from './request-heads.ts'
 import { echoRequestIds, requestIdOf } from './request-ids.ts'
 import { securityHeaders } from './security-headers.ts'
@@ -114,14 +114,6 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
   return app
 }
 
-interface Answering {
-  code(status: number): Answering
-  header(name: string, value: string): Answering
-  headers(values: Readonly<Record<string, string>>): Answering
-  removeHeader(name: string): Answering
-  send(body: object): unknown
-}
-
 type Routes = (app: FastifyInstance, context: ServiceContext) => void
 
 interface Guarded {
@@ -153,40 +145,6 @@ function guarded(app: FastifyInstance, { context, admission, bodies, status, roo
     for (const routes of rooms) routes(scope, context)
     done()
   })
-}
-
-function answerError({ settings }: ServiceContext, error: unknown, request: FastifyRequest, reply: Answering): unknown {
-  if (error instanceof MalformedRequest && request.routeOptions.config.answersMalformed === true) {
-    return reply.code(settings.malformedStatus).send({ errors: error.problems })
-  }
-  if (error instanceof Refusal) {
-    if (error.status === 503) reply.header('retry-after', '1')
-    // What would be taken (RFC 9110, 15.5.16).
-    if (error.status === 415) reply.header('accept-encoding', 'identity')
-    if (error.status === 429) reply.header('retry-after', String(error.facts['retry_after_seconds']))
-    // Fastify would close the connection, and a client that does not ask before it sends would often not see the answer.
-    if (!request.raw.complete && request.headers.expect === undefined) reply.removeHeader('connection')
-    return reply.code(error.status).send(errorBody(error.code, error.message, error.facts))
-  }
-  const status = statusOf(error)
-  if (status < 500) return reply.code(status).send(errorBody('invalid_request', 'The request could not be read.'))
-  request.log.error({ err: error }, 'a call failed')
-  if (isDiskFull(error)) {
-    const message = 'The service has no room left on its disk. Try again when there is some.'
-    return reply
-      .code(503)
-      .header('retry-after', String(DISK_FULL_RETRY_SECONDS))
-      .send(errorBody('unavailable', message))
-  }
-  if (isDatabaseAway(error)) {
-    return reply.code(503).header('retry-after', '1').send(errorBody('unavailable', 'The service is busy. Try again.'))
-  }
-  return reply.code(500).send(errorBody('internal', 'The service failed.'))
-}
-
-function statusOf(error: unknown): number {
-  const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined
-  return typeof status === 'number' && status >= 400 && status < 500 ? status : 500
 }
 
 /** Off unless asked for. A request is logged by method and path only, because headers and queries hold secrets. */

@@ -35,6 +35,7 @@ export function describeKeeping({ begin, open, recordsOf, endAll }: JournalRig):
       const session = await open(journal, 'night-1')
 
       await session.append(oneOfEach('night-1'))
+      expect(await journal.read('night-1')).toEqual(oneOfEach('night-1'))
       await session.close()
 
       expect(await recordsOf(journal, 'night-1')).toEqual(oneOfEach('night-1'))

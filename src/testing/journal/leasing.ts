@@ -59,6 +59,9 @@ export function describeLeasing({ begin, open, recordsOf }: JournalRig): void {
       await session.append([received(1)])
 
       await expect(other.open('night-1')).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL' })
+      await expect(other.remove('night-1')).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL' })
+      // What was appended must be there already: nothing is closed by a process that is killed.
+      expect(await other.read('night-1')).toEqual([received(1)])
       await session.close()
 
       expect(await recordsOf(other, 'night-1')).toEqual([received(1)])
@@ -79,16 +82,18 @@ export function describeLeasing({ begin, open, recordsOf }: JournalRig): void {
       expect(await journal.list()).toEqual(['b', 'a', 'c'])
     })
 
-    it('forgets a session that is removed; what was never there may be removed too', async () => {
+    it('forgets a session that is removed, and no other; what was never there may be removed too', async () => {
       const { journal } = await begin()
-      const session = await open(journal, 'night-1')
-      await session.append([received(1)])
-      await session.close()
+      for (const key of ['night', 'night-1', 'night-10']) {
+        const session = await open(journal, key)
+        await session.append([received(1)])
+        await session.close()
+      }
 
       await journal.remove('night-1')
       await journal.remove('night-1')
 
-      expect(await journal.list()).toEqual([])
+      expect(await journal.list()).toEqual(['night', 'night-10'])
       expect(await recordsOf(journal, 'night-1')).toEqual([])
     })
 

@@ -40,12 +40,16 @@ export function describeAborting(rig: TransportRig): void {
         const rest = await connection.readToEnd()
         outcome([first.byteLength + rest.byteLength, await connection.ended])
       })
+      let sentBytes = 0
       const request = requestTo(server, {
         signal: controller.signal,
         body: bodyOf('windows', pattern(lengthBytes), MIB),
+        onSent: (bytes) => (sentBytes = bytes),
       })
 
       await expect(rig.transport.send(request).finally(() => goOn())).rejects.toBe(reason)
+
+      expect(sentBytes).toBeLessThan(lengthBytes)
 
       expect(rig.transport.endingOf(request)).toBe(traits.hasReset ? 'neverWhole' : 'doubtful')
       const [receivedBytes, end] = await seen

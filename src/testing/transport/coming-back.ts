@@ -14,19 +14,30 @@ export function describeComingBack(rig: TransportRig): void {
 
   describe('what comes back', () => {
     test.each([200, 201, 204, 206, 304, 400, 401, 403, 404, 409, 411, 412, 429, 500, 501, 503, 599])(
-      'returns status %i as an answer',
+      'returns status %i as an answer, and asks no second time',
       async (status) => {
-        const server = await serve(answering(() => httpAnswer(status)))
+        let asked = 0
+        const server = await serve(
+          answering(() => {
+            asked += 1
+            return httpAnswer(status)
+          }),
+        )
 
         await expect(send(server)).resolves.toMatchObject({ status, isBodyCut: false })
+        expect(asked).toBe(1)
       },
     )
 
-    test.each([301, 302, 303, 307, 308])('follows no %i', async (status) => {
+    const redirects = [301, 302, 303, 307, 308].flatMap((status) => [
+      { status, method: 'PUT', body: bodyOf('bytes', pattern(100)) },
+      { status, method: 'GET' },
+    ])
+    test.each(redirects)('follows no $status of a $method', async ({ status, ...request }) => {
       const other = await serve(answering(() => httpAnswer(200)))
       const server = await serve(answering(() => httpAnswer(status, { headers: [`location: ${other.origin}/steal`] })))
 
-      const outcome = await send(server, { body: bodyOf('bytes', pattern(100)) }).catch((error: unknown) => error)
+      const outcome = await send(server, request).catch((error: unknown) => error)
 
       if (isTransportError(outcome)) expect(outcome.code).toBe('ERR_UPLOAD_REDIRECT_REFUSED')
       else expect(outcome).toMatchObject({ status })

@@ -9,13 +9,8 @@ import type { PieceSequence, Transport } from '../../../../src/core/ports.ts'
 import { transportContract } from '../../../../src/testing/transport-contract.ts'
 import { bodyOf, failureOf, pattern, requestTo } from '../../../../src/testing/transport/requests.ts'
 import { localhostCertificate, localhostKey } from '../../../helpers/localhost-certificate.ts'
-import {
-  answering,
-  httpAnswer,
-  scriptedServer,
-  type ScriptedConnection,
-  type ScriptedServer,
-} from '../../../../src/testing/scripted-server.ts'
+import type { ScriptedConnection } from '../../../../src/testing/scripted-connection.ts'
+import { answering, httpAnswer, scriptedServer, type ScriptedServer } from '../../../../src/testing/scripted-server.ts'
 
 const MIB = 1024 * 1024
 

@@ -1,0 +1,62 @@
+// Of a protocol: what it says of itself, and of every answer.
+
+import fc from 'fast-check'
+import { inspect } from 'node:util'
+import { expect, it } from 'vitest'
+import { isUploadError } from '../../core/errors.ts'
+import type { Unit } from '../../core/ports.ts'
+import type { ProtocolRig } from './rig.ts'
+
+/** Its traits, and its judgement. */
+export function describeSpeaking({ begin }: ProtocolRig): void {
+  it('has the verbs that its traits name, and no others', async () => {
+    const { protocol } = await begin()
+    const { units, addressing, batchSize, confirms, cancelScope } = protocol.traits
+
+    expect(units.minBytes).toBeLessThanOrEqual(units.maxBytes)
+    expect(units.maxCount).toBeGreaterThanOrEqual(1)
+    expect(units.multipleOfBytes).toBeGreaterThanOrEqual(1)
+    expect(protocol.confirm !== undefined).toBe(confirms)
+    expect(protocol.cancel !== undefined).toBe(cancelScope === 'session')
+    if (addressing === 'batches') {
+      expect(protocol.register).toBeTypeOf('function')
+      expect(batchSize).toBeGreaterThanOrEqual(1)
+    }
+  })
+
+  it('has an opinion on every answer, takes only a success for a receipt, and shows no body', async () => {
+    const { protocol } = await begin()
+    const unit: Unit = { fileIndex: 0, partNumber: 1, start: 0, end: 100 }
+    const headerNames = ['etag', 'upload-offset', 'retry-after', 'date', 'x-ms-error-code', '__proto__']
+
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 200, max: 599 }),
+        fc.dictionary(fc.constantFrom(...headerNames), fc.string({ maxLength: 20 })),
+        fc.oneof(
+          fc.string(),
+          fc.string().map((text) => `<Error><Code>${text}</Code></Error>`),
+        ),
+        (status, headers, text) => {
+          const body = new TextEncoder().encode(`${text} mark-7c1f`)
+          const verdict = protocol.judge({ status, headers, body, isBodyCut: false }, unit)
+
+          if (verdict.kind === 'received') {
+            expect(status).toBeLessThan(300)
+            expect(Number.isSafeInteger(verdict.acceptedEnd), `the acceptedEnd of ${status} is a whole number`).toBe(
+              true,
+            )
+            return
+          }
+          expect(isUploadError(verdict.error), `the error of ${status} is an UploadError`).toBe(true)
+          const shown = inspect(verdict.error, { depth: Infinity, maxArrayLength: null, maxStringLength: null })
+          expect(shown + JSON.stringify(verdict.error)).not.toContain('mark-7c1f')
+          if (verdict.kind !== 'retry') return
+          expect(verdict.error.isRetryable, `the error of ${status} says that it may be repeated`).toBe(true)
+          const { retryAfterMs = 0 } = verdict
+          expect(retryAfterMs >= 0, `the retryAfterMs of ${status} is absent, or 0 or more`).toBe(true)
+        },
+      ),
+    )
+  })
+}
