@@ -30,7 +30,7 @@ export interface VideosInput extends LettingGo {
   readonly frameRate?: number
   /** Bytes of a part. Default: the Uplink's. */
   readonly partSizeBytes?: number
-  /** Limits of a part. Assumption: the interface shows none. Default: what every S3-compatible store accepts. */
+  /** Limits of a part. Assumption: the interface shows none. Default: S3's own, at most 10,000 of 5 MiB to 5 GiB. */
   readonly unitLimits?: UnitLimits
   /** How ETags are sent back to the service. Assumption; default `asReceived`. */
   readonly etagForm?: EtagForm
