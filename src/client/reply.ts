@@ -129,7 +129,7 @@ function smallJsonOf(reply: TransportReply): unknown {
 }
 
 /** The body decides: many servers label every answer text/html, empty confirmations and JSON included. */
-function isPage(reply: TransportReply): boolean {
+export function isPage(reply: TransportReply): boolean {
   const isLabelled = /^\s*(?:text\/html|application\/xhtml)/i.test(reply.headers['content-type'] ?? '')
   const beginning = textOf(reply.body.subarray(0, 256)).trimStart()
   return isLabelled ? beginning.startsWith('<') : /^<(?:!doctype|html)/i.test(beginning)

@@ -2,22 +2,12 @@
 // is the receipt. There is nothing to confirm, and no call to cancel.
 
 import { wasDoubtful } from '../core/errors.ts'
-import { given } from '../core/given.ts'
 import { ONE_PUT_LIMITS } from '../core/plan.ts'
-import type {
-  AddressedFile,
-  PlannedFile,
-  Protocol,
-  RegisterOptions,
-  TransportReply,
-  Unit,
-  Verdict,
-} from '../core/ports.ts'
-import { classifyStorageFailure } from '../core/attempt/storage-failure.ts'
-import { parseEtag } from '../core/attempt/etag.ts'
+import type { AddressedFile, PlannedFile, Protocol, RegisterOptions } from '../core/ports.ts'
 import type { MocapSessionInput } from '../client/contract/captures.ts'
 import type { CallOptions, ServiceClient } from '../client/operations.ts'
 import { isRefusal } from '../client/status.ts'
+import { judgePart } from './judge-part.ts'
 
 export interface CaptureSessionOptions {
   readonly client: ServiceClient
@@ -86,10 +76,6 @@ export function captureSession(options: CaptureSessionOptions): Protocol {
       }
     },
     request: () => ({ method: 'PUT', headers: {} }),
-    judge(reply: TransportReply, unit: Unit): Verdict {
-      if (reply.status < 200 || reply.status > 299) return classifyStorageFailure(reply, unit)
-      const etag = parseEtag(reply.headers['etag'])
-      return { kind: 'received', acceptedEnd: unit.end, ...given({ etag: etag?.raw }) }
-    },
+    judge: (reply, unit) => judgePart(reply, unit, true),
   }
 }

@@ -16,7 +16,7 @@ import type {
   Verdict,
 } from '../core/ports.ts'
 import { inTurns } from './in-turns.ts'
-import { judgeTaggedPart } from './judge-tagged-part.ts'
+import { judgePart } from './judge-part.ts'
 import { abortS3Upload } from './s3-abort.ts'
 import { signPart, type S3CallPorts } from './s3-sign.ts'
 import { completeS3Upload } from './s3-complete.ts'
@@ -121,7 +121,7 @@ export function s3Multipart(options: S3MultipartOptions): Protocol {
  * and is bounded. An upload that is gone is gone under every address, and its file gets a new one.
  */
 function judgeS3Part(reply: TransportReply, unit: Unit): Verdict {
-  const verdict = judgeTaggedPart(reply, unit)
+  const verdict = judgePart(reply, unit)
   if (verdict.kind !== 'final' || !isHttpStatusError(verdict.error)) return verdict
   const isRenewed = verdict.error.serviceCode === 'AccessDenied' || isUploadGone(verdict.error)
   return isRenewed ? { kind: 'renew', error: verdict.error } : verdict

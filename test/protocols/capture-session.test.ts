@@ -162,8 +162,8 @@ describe('registering', () => {
 describe('an answer of the storage', () => {
   const { protocol } = start()
   const unit: Unit = { fileIndex: 4, partNumber: 1, start: 0, end: 10 }
-  const judge = (status: number, headers: Record<string, string> = {}) =>
-    protocol.judge({ status, headers, body: new Uint8Array(), isBodyCut: false }, unit)
+  const judge = (status: number, headers: Record<string, string> = {}, body = '') =>
+    protocol.judge({ status, headers, body: new TextEncoder().encode(body), isBodyCut: false }, unit)
 
   it.each([200, 201, 204, 299])('%i is a receipt without an ETag', (status) => {
     expect(judge(status)).toEqual({ kind: 'received', acceptedEnd: 10 })
@@ -172,6 +172,22 @@ describe('an answer of the storage', () => {
   it('keeps an ETag where there is one, to compare', () => {
     expect(judge(200, { etag: 'W/"aa"' })).toEqual({ kind: 'received', acceptedEnd: 10, etag: 'W/"aa"' })
     expect(judge(200, { etag: 'null' })).toEqual({ kind: 'received', acceptedEnd: 10 })
+  })
+
+  it.each([
+    ['labelled', { 'content-type': 'text/html; charset=utf-8' }, '\n<title>Sign in</title>'],
+    ['without a label, and with an ETag', { etag: '"5f3a-1b2c"' }, '<!DOCTYPE html><title>Sign in</title>'],
+  ])('that is a web page with 200 comes from somebody else, and is waited for: %s', (_, headers, body) => {
+    expect(judge(200, headers, body)).toMatchObject({
+      kind: 'retry',
+      isThrottle: true,
+      error: {
+        code: 'ERR_UPLOAD_SERVICE_REPLY',
+        isRetryable: true,
+        message: 'A web page answered for the storage: sign in to the network.',
+      },
+    })
+    expect(judge(201, headers, body).kind).toBe('received')
   })
 
   it.each([

@@ -26,7 +26,7 @@ export interface DescriptorWait {
 export interface Descriptors {
   /**
    * Does work that opens something. If the system has no descriptor for it, does it again each time one may be free. Gives up,
-   * with the system's error, if nothing is open that will be closed, or nothing was closed for 12 h.
+   * with the system's error, if nothing is open that will be closed, or nothing was closed in 12 h of waiting.
    */
   patiently<T>(use: DescriptorUse, work: () => T | Promise<T>, wait?: DescriptorWait): T | Promise<T>
   /** A file to upload, or a connection, is open now. */
@@ -100,10 +100,7 @@ export function createDescriptors(clock: Clock): Descriptors {
     const waiter: Waiter = { use, onWait, wake: undefined }
     const behind = waiting.findIndex((other) => ORDER.indexOf(other.use) > ORDER.indexOf(use))
     waiting.splice(behind < 0 ? waiting.length : behind, 0, waiter)
-    if (waiting.length === 1) {
-      quietLooks = 0
-      timer = clock.setTimeout(look, LOOK_EVERY_MS)
-    }
+    if (waiting.length === 1) timer = clock.setTimeout(look, LOOK_EVERY_MS)
     // What a connection gives up when it is refused is closed only later, and wakes the next one then.
     let isNextWoken = !isConnection(use)
     try {

@@ -93,20 +93,36 @@ describe('what the system refuses', () => {
 })
 
 describe('a connection', () => {
-  it('waits for other connections only, because those who hold files may all want one', async () => {
-    const { open, close, errors, opened } = machine({ room: 3 })
-    for (const name of ['a', 'b', 'c']) open('file', name)
+  it.each(['part', 'call'] as const)(
+    'of a %s waits for other connections only: all who hold files may want one',
+    async (use) => {
+      const { open, close, errors, opened } = machine({ room: 3 })
+      for (const name of ['a', 'b', 'c']) open('file', name)
 
-    for (const name of ['of a', 'of b', 'of c']) open('part', name)
-    await passTurns(50)
-    expect(errors).toEqual(['of c: EMFILE'])
-    close('file')
-    await passTurns(50)
+      for (const name of ['of a', 'of b', 'of c']) open(use, name)
+      await passTurns(50)
+      expect(errors).toEqual(['of c: EMFILE'])
+      close('file')
+      await passTurns(50)
 
-    expect(opened).toEqual(['a', 'b', 'c', 'of a'])
+      expect(opened).toEqual(['a', 'b', 'c', 'of a'])
+      close('connection')
+      await passTurns(50)
+      expect(opened.at(-1)).toBe('of b')
+    },
+  )
+
+  it('does not wait for one that is closed again', async () => {
+    const { open, close, errors } = machine({ room: 1 })
+    open('part', 'a')
+    await passTurns(50)
     close('connection')
+    open('file', 'b')
+
+    open('part', 'c')
     await passTurns(50)
-    expect(opened.at(-1)).toBe('of b')
+
+    expect(errors).toEqual(['c: EMFILE'])
   })
 
   it('is told every second that it waits, and given up one at a time when no connection is left', async () => {
