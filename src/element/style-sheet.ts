@@ -32,6 +32,7 @@ const SHEET =
   --_edge: var(--mocap-edge, light-dark(#868d9b, #79818f));
   --_success: var(--mocap-success, light-dark(#17713f, #71d39b));
   --_danger: var(--mocap-danger, light-dark(#b3261e, #ffaea6));
+  @media (prefers-contrast: more) { --_muted: var(--_text); --_edge: var(--_text); }
 }
 ` +
   // What a page says of its own text, such as capitals or no line breaks, would pass to the element.
@@ -48,7 +49,7 @@ h2, p, ul { margin: 0; padding: 0; font: inherit; list-style: none; }
 .uploader { overflow: hidden; }
 .title { font-weight: 600; line-height: 1.3; }
 .hint, .facts, .file-icon { color: var(--_muted); }
-.facts { display: flex; flex-wrap: wrap; margin-inline: -1em; padding-inline-end: 1em; clip-path: inset(0 1em); }
+.facts { margin-inline: -1em; padding-inline-end: 1em; clip-path: inset(0 1em); }
 .file-status { display: contents; }
 .facts :not(.file-status) {
   margin-inline-start: 1em;
@@ -58,7 +59,7 @@ h2, p, ul { margin: 0; padding: 0; font: inherit; list-style: none; }
 .hint, .notice li, h2 + p { margin-block-start: 4px; }
 svg { inline-size: 1.25rem; block-size: 1.25rem; fill: none; stroke: currentColor; stroke-width: 1.6;
   stroke-linecap: round; stroke-linejoin: round; display: block; }
-.drop-zone, .offer, .notice, .summary, .file, .actions { display: flex; flex-wrap: wrap; align-items: center; }
+.facts, .drop-zone, .offer, .notice, .summary, .file, .actions { display: flex; flex-wrap: wrap; align-items: center; }
 .drop-zone, .offer, .notice { border-radius: calc(var(--mocap-radius, 12px) - 4px); }
 .actions { gap: 8px; }
 
@@ -82,12 +83,12 @@ h2:focus-visible { outline-offset: 1px; }
 }
 .drop-icon { padding: 8px; border-radius: 50%; color: var(--_accent); background: var(--_raised); }
 [class$='words'] { flex: 1 1 12rem; }
-[data-large] { flex-direction: column; gap: 16px; padding: 40px 24px; text-align: center; }
+[data-large] { flex-flow: column; gap: 16px; padding: 40px 24px; text-align: center; }
 [data-large] .drop-words { flex: none; }
 [data-over] { border: 1.5px solid var(--_accent); background: var(--_raised); }
 
 .offer, .notice, .summary {
-  gap: 12px 16px; justify-content: space-between; padding: 16px;
+  gap: 12px 16px; place-content: space-between; padding: 16px;
 }
 .offer, .notice { margin: 12px 12px 0; background: var(--_raised); border-inline-start: 4px solid var(--_accent); }
 .notice { margin: 0 12px 12px; align-items: start; border-color: var(--_danger); }
@@ -106,7 +107,7 @@ dialog {
   max-inline-size: min(26rem, 100vw - 32px); padding: 24px;
 }
 dialog::backdrop { background: #0008; }
-dialog p { margin-block: 8px 20px; color: var(--_muted); }
+dialog p { margin-block: 8px 20px; }
 dialog .actions { display: grid; }
 ` +
   // Names are shown whole: a finger cannot hover to see the rest of a name, and the clips of a day differ at the end of their names.

@@ -161,9 +161,9 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       return
     }
     const forOthers = failed.filter((item) => item.error && problemOf(item.error) === 'setup')
+    const ofFirst = forOthers[0]?.error
     const names = forOthers.map(({ name }) => name)
-    const [first] = forOthers
-    if (first?.error) notices.showProblem(first.error, words, namesOf(names, words))
+    if (ofFirst) notices.showProblem(ofFirst, words, namesOf(names, words))
   }
 
   /** Discards uploads that have nothing left to do, because another upload has delivered their files. */

@@ -203,6 +203,23 @@ describe.skipIf(chromiumPath === undefined)('the look of the element in Chromium
     expect(seen.gap).toBeGreaterThanOrEqual(0)
   })
 
+  test('draws small print and the edges of buttons in the colour of its text for a person who asks for more contrast', async () => {
+    const colours = async (contrast: 'more' | 'no-preference') => {
+      const page = await openPage({ contrast })
+      await startTwo(page, 1000)
+      const pause = page.getByRole('button', { name: 'Pause', exact: true })
+      await pause.waitFor()
+      const edge = await pause.evaluate((button) => getComputedStyle(button).borderTopColor)
+      const of = (part: string) =>
+        page.locator(`mocap-uploader .${part}`).evaluate((element) => getComputedStyle(element).color)
+      return { edge, hint: await of('drop-hint'), text: await of('summary-title') }
+    }
+
+    const { edge, hint, text } = await colours('more')
+    expect({ edge, hint }).toEqual({ edge: text, hint: text })
+    expect(new Set(Object.values(await colours('no-preference'))).size).toBe(3)
+  })
+
   test('leaves a button that is off the colour which the person has chosen for such buttons', async () => {
     const page = await openPage({ forcedColors: 'active' })
     await startTwo(page, 1000)
