@@ -127,7 +127,9 @@ function expectTest(line: string): void {
     expect(shown).toBe(target)
     expect(existsSync(join(root, target))).toBe(true)
     const names = [
-      ...read(target).matchAll(/(?:\b(?:it|test)(?:\.\w+(?:\([^\n]*\))?)*\(|\]\)\(|\n\s+)\s*(['"`])((?:(?!\1).)*)\1/g),
+      ...read(target).matchAll(
+        /(?:\b(?:it|test)(?:\.\w+(?:\([^\n]*\))?)*\(|\](?: as const)?\)\(|\n\s+)\s*(['"`])((?:(?!\1).)*)\1/g,
+      ),
     ]
     expect(names.filter((match) => match[2]!.includes(name)).length, name).toBeGreaterThan(0)
   }
