@@ -19,7 +19,7 @@ export type DescriptorUse = (typeof ORDER)[number]
 export interface DescriptorWait {
   /** Ends the wait, with its reason. */
   readonly signal?: AbortSignal | undefined
-  /** Called at least once a second while it waits. */
+  /** Called at least once a second while it waits, but not while its work goes on. */
   readonly onWait?: (() => void) | undefined
 }
 
@@ -64,7 +64,8 @@ export function createDescriptors(clock: Clock): Descriptors {
   const look = (): void => {
     timer = clock.setTimeout(look, LOOK_EVERY_MS)
     quietLooks += 1
-    for (const { onWait } of waiting) onWait?.()
+    // Whoever is at it waits for the host, not for us.
+    for (const waiter of waiting) if (waiter.wake) waiter.onWait?.()
     wake()
   }
   const isConnection = (use: DescriptorUse): boolean => use === 'call' || use === 'part'

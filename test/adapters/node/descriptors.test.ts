@@ -142,6 +142,27 @@ describe('a connection', () => {
     expect(errors).toEqual(['d: EMFILE', 'b: EMFILE', 'c: EMFILE'])
   })
 
+  it('is not told that it waits while it is being made: the host may never answer', async () => {
+    const { descriptors, close, clock, opened, open } = machine({ room: 1 })
+    let told = 0
+    let isRefused = true
+    open('part', 'a')
+    const connect = (): Promise<unknown> =>
+      isRefused ? Promise.reject(Object.assign(new Error('EMFILE'), { code: 'EMFILE' })) : new Promise(() => undefined)
+    void descriptors.patiently('part', connect, { onWait: () => (told += 1) })
+    open('part', 'c')
+    await passTurns(50)
+    expect(opened).toEqual(['a'])
+
+    isRefused = false
+    close('connection')
+    await passTurns(50)
+    told = 0
+    await clock.advance(60_000)
+
+    expect(told).toBe(0)
+  })
+
   it('stops waiting with its signal, and the next one goes', async () => {
     const { open, close, clock, errors, opened } = machine({ room: 1 })
     const controller = new AbortController()
