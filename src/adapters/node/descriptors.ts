@@ -5,6 +5,9 @@
 // what wants a file has nothing yet. A connection waits only for other connections: those who hold files may all be waiting
 // for one themselves. The last of them is refused, and gives up its file.
 
+import { closeSync, openSync } from 'node:fs'
+import { devNull } from 'node:os'
+
 import { isPromise } from '../../core/is-promise.ts'
 import { onAbort } from '../../core/on-abort.ts'
 import type { Clock } from '../../core/ports.ts'
@@ -156,4 +159,24 @@ export function isOutOfDescriptors(error: unknown): boolean {
   if (error === undefined || error === null) return false
   const { cause, errors = [] } = error as { readonly cause?: unknown; readonly errors?: readonly unknown[] }
   return /^E[MN]FILE$/.test(errorCode(error) ?? '') || [cause, ...errors].some(isOutOfDescriptors)
+}
+
+/** How many descriptors the system takes to look a name up. */
+const LOOKUP_DESCRIPTORS = 2
+
+/**
+ * What the system should have said of a name that it could not look up: without descriptors it may say that there is no such name.
+ * Undefined if it has some.
+ */
+export function wantOfDescriptors(error: unknown, openOne = () => openSync(devNull, 'r')): unknown {
+  if (!/^(?:ENOTFOUND|EAI_AGAIN)$/.test(errorCode(error) ?? '')) return undefined
+  const found: number[] = []
+  try {
+    while (found.length < LOOKUP_DESCRIPTORS) found.push(openOne())
+    return undefined
+  } catch (why) {
+    return isOutOfDescriptors(why) ? why : undefined
+  } finally {
+    for (const descriptor of found) closeSync(descriptor)
+  }
 }

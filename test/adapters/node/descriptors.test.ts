@@ -1,8 +1,15 @@
 // Who waits for a descriptor, who goes first when one is closed, and who is told that there is none, on a system with few of them.
 
+import { openSync } from 'node:fs'
+import { devNull } from 'node:os'
 import { describe, expect, it } from 'vitest'
 
-import { createDescriptors, type DescriptorUse, type DescriptorWait } from '../../../src/adapters/node/descriptors.ts'
+import {
+  createDescriptors,
+  wantOfDescriptors,
+  type DescriptorUse,
+  type DescriptorWait,
+} from '../../../src/adapters/node/descriptors.ts'
 import { passTurns } from '../../helpers/pass-turns.ts'
 import { createSimulatedClock } from '../../helpers/simulated-clock.ts'
 
@@ -192,6 +199,22 @@ it('notices within a second what others have closed, and lets all go for whom th
   await clock.advance(1_000)
 
   expect(opened).toEqual(['a', 'b', 'c', 'd'])
+})
+
+it.each(['ENOTFOUND', 'EAI_AGAIN'])('is known in a name that is not found for want of descriptors: %s', (code) => {
+  const notFound = Object.assign(new Error('no such name'), { code })
+  const none = Object.assign(new Error('none left'), { code: 'EMFILE' })
+  const openedNow: number[] = []
+  const openOne = (most: number) => () => {
+    if (openedNow.length === most) throw none
+    openedNow.push(openSync(devNull, 'r'))
+    return openedNow.at(-1)!
+  }
+
+  expect(wantOfDescriptors(notFound, openOne(0))).toBe(none)
+  expect(wantOfDescriptors(notFound, openOne(1))).toBe(none)
+  expect(wantOfDescriptors(notFound)).toBeUndefined()
+  expect(wantOfDescriptors(new Error('refused'), openOne(1))).toBeUndefined()
 })
 
 function machine(system: { room: number; readonly code?: string }) {
