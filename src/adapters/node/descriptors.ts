@@ -36,8 +36,8 @@ export interface Descriptors {
   opened(what: 'file' | 'connection'): void
   /** It is closed. */
   closed(what: 'file' | 'connection'): void
-  /** A connection is idle: it can be used, or closed, by who waits. */
-  wake(): void
+  /** A connection is idle: it can be used, or closed, by who waits for one. A file would wait on, and keep those from it. */
+  idle(): void
 }
 
 const REFUSED = Symbol('refused')
@@ -136,7 +136,7 @@ export function createDescriptors(clock: Clock): Descriptors {
       quietLooks = 0
       wake()
     },
-    wake,
+    idle: () => waiting.find((waiter) => waiter.wake && isConnection(waiter.use))?.wake?.(),
   }
 }
 
