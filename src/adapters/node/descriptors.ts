@@ -55,6 +55,8 @@ const LOOK_EVERY_MS = 1_000
 /** As long as the command waits for a host. A drive that hangs may never let go of a file. */
 const QUIET_LOOKS = 43_200
 
+const isConnection = (use: DescriptorUse): boolean => use === 'call' || use === 'part'
+
 export function createDescriptors(clock: Clock): Descriptors {
   /** In the order in which they go. */
   const waiting: Waiter[] = []
@@ -64,14 +66,16 @@ export function createDescriptors(clock: Clock): Descriptors {
   let timer: unknown
 
   const wake = (): void => waiting.find((waiter) => waiter.wake)?.wake?.()
+  const wakeConnection = (): void => waiting.find((waiter) => waiter.wake && isConnection(waiter.use))?.wake?.()
   const look = (): void => {
     timer = clock.setTimeout(look, LOOK_EVERY_MS)
     quietLooks += 1
     // Whoever is at it waits for the host, not for us.
     for (const waiter of waiting) if (waiter.wake) waiter.onWait?.()
+    // Behind a file that waits for the files of those who want connections, one of these must be refused.
+    if (!isConnection(waiting[0]?.use ?? 'file')) wakeConnection()
     wake()
   }
-  const isConnection = (use: DescriptorUse): boolean => use === 'call' || use === 'part'
   const mayWait = (use: DescriptorUse, error: unknown): boolean => {
     if (!isOutOfDescriptors(error) || quietLooks >= QUIET_LOOKS) return false
     return open.connection > 0 || (isConnection(use) ? connecting : open.file) > 0
@@ -136,7 +140,7 @@ export function createDescriptors(clock: Clock): Descriptors {
       quietLooks = 0
       wake()
     },
-    idle: () => waiting.find((waiter) => waiter.wake && isConnection(waiter.use))?.wake?.(),
+    idle: wakeConnection,
   }
 }
 

@@ -149,6 +149,23 @@ describe('a connection', () => {
     expect(errors).toEqual(['d: EMFILE', 'b: EMFILE', 'c: EMFILE'])
   })
 
+  it('is given up even behind a file of the journal, which waits for the files of all who want one', async () => {
+    const { open, close, clock, errors, opened } = machine({ room: 2 })
+    open('file', 'a')
+    open('file', 'b')
+    open('journal', 'j')
+    await passTurns(50)
+    open('part', 'of a')
+    open('part', 'of b')
+
+    await clock.advance(1_000)
+    expect(errors).toEqual(['of a: EMFILE'])
+    close('file')
+    await passTurns(50)
+
+    expect(opened).toEqual(['a', 'b', 'j', 'of b'])
+  })
+
   it('is not told that it waits while it is being made: the host may never answer', async () => {
     const { descriptors, close, clock, opened, open } = machine({ room: 1 })
     let told = 0
