@@ -1,7 +1,7 @@
 // What a storage's answer to a part means: a success is a receipt, with its ETag if the file is confirmed by that.
 
 import { isPage } from '../client/reply.ts'
-import { UploadError } from '../core/errors.ts'
+import { HttpStatusError, UploadError } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import { parseEtag } from '../core/attempt/etag.ts'
 import type { TransportReply, Unit, Verdict } from '../core/ports.ts'
@@ -19,7 +19,8 @@ export function judgePart(reply: TransportReply, unit: Unit, isTagOptional?: boo
   if (status < 200 || status > 299) return classifyStorageFailure(reply, unit)
   if (status === 200 && isPage(reply)) {
     const message = 'A web page answered for the storage: sign in to the network.'
-    const error = new UploadError('ERR_UPLOAD_SERVICE_REPLY', message, { isRetryable: true })
+    // With its status, without which the wait would be told as one for a storage that gives no answer.
+    const error = new HttpStatusError('ERR_UPLOAD_SERVICE_REPLY', message, { status, isRetryable: true })
     return { kind: 'retry', error, isThrottle: true }
   }
   if (etag || isTagOptional) return { kind: 'received', acceptedEnd: unit.end, ...given({ etag }) }

@@ -23,7 +23,7 @@ export interface VideoSessionOptions {
    */
   readonly etagForm?: EtagForm
   /**
-   * The limits of a part. Default: what every S3-compatible store takes. An assumption: the interface shows no limits.
+   * The limits of a part. Default: S3's own, at most 10,000 of 5 MiB to 5 GiB. An assumption: the interface shows no limits.
    */
   readonly unitLimits?: UnitLimits | undefined
   /**

@@ -184,6 +184,7 @@ describe('an answer of the storage', () => {
       error: {
         code: 'ERR_UPLOAD_SERVICE_REPLY',
         isRetryable: true,
+        status: 200,
         message: 'A web page answered for the storage: sign in to the network.',
       },
     })

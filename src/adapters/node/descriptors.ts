@@ -5,6 +5,9 @@
 // what wants a file has nothing yet. A connection waits only for other connections: those who hold files may all be waiting
 // for one themselves. The last of them is refused, and gives up its file.
 
+import { closeSync, openSync } from 'node:fs'
+import { devNull } from 'node:os'
+
 import { isPromise } from '../../core/is-promise.ts'
 import { onAbort } from '../../core/on-abort.ts'
 import type { Clock } from '../../core/ports.ts'
@@ -19,7 +22,7 @@ export type DescriptorUse = (typeof ORDER)[number]
 export interface DescriptorWait {
   /** Ends the wait, with its reason. */
   readonly signal?: AbortSignal | undefined
-  /** Called at least once a second while it waits. */
+  /** Called at least once a second while it waits, but not while its work goes on. */
   readonly onWait?: (() => void) | undefined
 }
 
@@ -33,8 +36,8 @@ export interface Descriptors {
   opened(what: 'file' | 'connection'): void
   /** It is closed. */
   closed(what: 'file' | 'connection'): void
-  /** A connection is idle: it can be used, or closed, by who waits. */
-  wake(): void
+  /** A connection is idle: it can be used, or closed, by who waits for one. A file would wait on, and keep those from it. */
+  idle(): void
 }
 
 const REFUSED = Symbol('refused')
@@ -52,6 +55,8 @@ const LOOK_EVERY_MS = 1_000
 /** As long as the command waits for a host. A drive that hangs may never let go of a file. */
 const QUIET_LOOKS = 43_200
 
+const isConnection = (use: DescriptorUse): boolean => use === 'call' || use === 'part'
+
 export function createDescriptors(clock: Clock): Descriptors {
   /** In the order in which they go. */
   const waiting: Waiter[] = []
@@ -61,13 +66,16 @@ export function createDescriptors(clock: Clock): Descriptors {
   let timer: unknown
 
   const wake = (): void => waiting.find((waiter) => waiter.wake)?.wake?.()
+  const wakeConnection = (): void => waiting.find((waiter) => waiter.wake && isConnection(waiter.use))?.wake?.()
   const look = (): void => {
     timer = clock.setTimeout(look, LOOK_EVERY_MS)
     quietLooks += 1
-    for (const { onWait } of waiting) onWait?.()
+    // Whoever is at it waits for the host, not for us.
+    for (const waiter of waiting) if (waiter.wake) waiter.onWait?.()
+    // Behind a file that waits for the files of those who want connections, one of these must be refused.
+    if (!isConnection(waiting[0]?.use ?? 'file')) wakeConnection()
     wake()
   }
-  const isConnection = (use: DescriptorUse): boolean => use === 'call' || use === 'part'
   const mayWait = (use: DescriptorUse, error: unknown): boolean => {
     if (!isOutOfDescriptors(error) || quietLooks >= QUIET_LOOKS) return false
     return open.connection > 0 || (isConnection(use) ? connecting : open.file) > 0
@@ -132,7 +140,7 @@ export function createDescriptors(clock: Clock): Descriptors {
       quietLooks = 0
       wake()
     },
-    wake,
+    idle: wakeConnection,
   }
 }
 
@@ -155,4 +163,24 @@ export function isOutOfDescriptors(error: unknown): boolean {
   if (error === undefined || error === null) return false
   const { cause, errors = [] } = error as { readonly cause?: unknown; readonly errors?: readonly unknown[] }
   return /^E[MN]FILE$/.test(errorCode(error) ?? '') || [cause, ...errors].some(isOutOfDescriptors)
+}
+
+/** How many descriptors the system takes to look a name up. */
+const LOOKUP_DESCRIPTORS = 2
+
+/**
+ * What the system should have said of a name that it could not look up: without descriptors it may say that there is no such name.
+ * Undefined if it has some.
+ */
+export function wantOfDescriptors(error: unknown, openOne = () => openSync(devNull, 'r')): unknown {
+  if (!/^(?:ENOTFOUND|EAI_AGAIN)$/.test(errorCode(error) ?? '')) return undefined
+  const found: number[] = []
+  try {
+    while (found.length < LOOKUP_DESCRIPTORS) found.push(openOne())
+    return undefined
+  } catch (why) {
+    return isOutOfDescriptors(why) ? why : undefined
+  } finally {
+    for (const descriptor of found) closeSync(descriptor)
+  }
 }

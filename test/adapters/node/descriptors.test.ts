@@ -1,8 +1,15 @@
 // Who waits for a descriptor, who goes first when one is closed, and who is told that there is none, on a system with few of them.
 
+import { openSync } from 'node:fs'
+import { devNull } from 'node:os'
 import { describe, expect, it } from 'vitest'
 
-import { createDescriptors, type DescriptorUse, type DescriptorWait } from '../../../src/adapters/node/descriptors.ts'
+import {
+  createDescriptors,
+  wantOfDescriptors,
+  type DescriptorUse,
+  type DescriptorWait,
+} from '../../../src/adapters/node/descriptors.ts'
 import { passTurns } from '../../helpers/pass-turns.ts'
 import { createSimulatedClock } from '../../helpers/simulated-clock.ts'
 
@@ -142,6 +149,44 @@ describe('a connection', () => {
     expect(errors).toEqual(['d: EMFILE', 'b: EMFILE', 'c: EMFILE'])
   })
 
+  it('is given up even behind a file of the journal, which waits for the files of all who want one', async () => {
+    const { open, close, clock, errors, opened } = machine({ room: 2 })
+    open('file', 'a')
+    open('file', 'b')
+    open('journal', 'j')
+    await passTurns(50)
+    open('part', 'of a')
+    open('part', 'of b')
+
+    await clock.advance(1_000)
+    expect(errors).toEqual(['of a: EMFILE'])
+    close('file')
+    await passTurns(50)
+
+    expect(opened).toEqual(['a', 'b', 'j', 'of b'])
+  })
+
+  it('is not told that it waits while it is being made: the host may never answer', async () => {
+    const { descriptors, close, clock, opened, open } = machine({ room: 1 })
+    let told = 0
+    let isRefused = true
+    open('part', 'a')
+    const connect = (): Promise<unknown> =>
+      isRefused ? Promise.reject(Object.assign(new Error('EMFILE'), { code: 'EMFILE' })) : new Promise(() => undefined)
+    void descriptors.patiently('part', connect, { onWait: () => (told += 1) })
+    open('part', 'c')
+    await passTurns(50)
+    expect(opened).toEqual(['a'])
+
+    isRefused = false
+    close('connection')
+    await passTurns(50)
+    told = 0
+    await clock.advance(60_000)
+
+    expect(told).toBe(0)
+  })
+
   it('stops waiting with its signal, and the next one goes', async () => {
     const { open, close, clock, errors, opened } = machine({ room: 1 })
     const controller = new AbortController()
@@ -171,6 +216,22 @@ it('notices within a second what others have closed, and lets all go for whom th
   await clock.advance(1_000)
 
   expect(opened).toEqual(['a', 'b', 'c', 'd'])
+})
+
+it.each(['ENOTFOUND', 'EAI_AGAIN'])('is known in a name that is not found for want of descriptors: %s', (code) => {
+  const notFound = Object.assign(new Error('no such name'), { code })
+  const none = Object.assign(new Error('none left'), { code: 'EMFILE' })
+  const openedNow: number[] = []
+  const openOne = (most: number) => () => {
+    if (openedNow.length === most) throw none
+    openedNow.push(openSync(devNull, 'r'))
+    return openedNow.at(-1)!
+  }
+
+  expect(wantOfDescriptors(notFound, openOne(0))).toBe(none)
+  expect(wantOfDescriptors(notFound, openOne(1))).toBe(none)
+  expect(wantOfDescriptors(notFound)).toBeUndefined()
+  expect(wantOfDescriptors(new Error('refused'), openOne(1))).toBeUndefined()
 })
 
 function machine(system: { room: number; readonly code?: string }) {

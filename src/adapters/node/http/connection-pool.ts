@@ -159,7 +159,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       // A connection that has ended is not kept. Closing ends all of them.
       if (!connection.wire.socket.destroyed) {
         origin.idle.push(connection.isReused ? connection : { ...connection, isReused: true })
-        descriptors.wake()
+        descriptors.idle()
       }
       give(origin)
     },

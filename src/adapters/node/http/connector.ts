@@ -7,6 +7,7 @@ import { invalid } from '../../../core/errors.ts'
 import { forbiddenHost } from '../../../core/address/address-policy.ts'
 import { isPublicIp } from '../../../core/address/public-host.ts'
 import { onAbort } from '../../../core/on-abort.ts'
+import { wantOfDescriptors } from '../descriptors.ts'
 import { beginsWithCertificate } from './certificate.ts'
 import { hostnameOf, portOf } from './host-and-port.ts'
 import { createProxyChoice, openTunnel, ProxyRefusedError, ProxyUnreachedError, type ProxyOptions } from './proxy.ts'
@@ -94,9 +95,10 @@ export function createConnector({ caPem, proxy, addressPolicy = 'any' }: Connect
       if (target.protocol === 'https:') await opened((socket = secure(socket, target)), 'secureConnect')
       signal.throwIfAborted()
       return createWire(tcp, socket)
-    } catch (error) {
+    } catch (failure) {
       tcp.destroy()
       signal.throwIfAborted()
+      const error = wantOfDescriptors(failure) ?? failure
       if (proxyAhead === undefined || error instanceof ProxyRefusedError) throw error
       throw new ProxyUnreachedError(proxyAhead, error)
     } finally {

@@ -15,6 +15,8 @@ export function clientOf(wire: Wire, target: URL, keepAliveMs: number): Client {
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: keepAliveMs,
+    // Else a longer time that the server names is obeyed as well, up to ten minutes.
+    keepAliveMaxTimeout: keepAliveMs,
     // undici 7 dispatches nothing if a connector calls back before it has returned.
     connect: (_options, callback) => {
       const isFirst = !isGiven

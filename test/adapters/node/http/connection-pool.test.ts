@@ -186,6 +186,19 @@ describe('where this process may have one connection open', () => {
     expect(wires.map(({ socket }) => socket.destroyed)).toEqual([true, false])
   })
 
+  it('an idle one is used at once, even if a file has waited for longer', async () => {
+    const { pool, acquire, descriptors } = setUp(3, 1)
+    const first = await acquire()
+    const refused = Object.assign(new Error('none left'), { code: 'EMFILE' })
+    void descriptors.patiently('journal', () => Promise.reject(refused))
+    const second = acquire()
+    expect(await soon(second)).toBe(NOTHING)
+
+    pool.release(first)
+
+    expect(await soon(second)).toMatchObject({ client: first.client })
+  })
+
   it('whoever wants another waits for the end of that one, or takes it', async () => {
     const { pool, acquire } = setUp(3, 1)
     const first = await acquire()
@@ -221,7 +234,7 @@ function setUp(maxConnectionsPerHost: number, mostOpen = Infinity) {
     signal = new AbortController().signal,
   }: Partial<Parameters<ConnectionPool['acquire']>[1]> & { readonly target?: URL } = {}) =>
     pool.acquire(target, { isFresh, signal, use: 'call' })
-  return { pool, acquire, wires, fail: (error: Error | undefined) => void (failure = error) }
+  return { pool, acquire, descriptors, wires, fail: (error: Error | undefined) => void (failure = error) }
 }
 
 function wireToNowhere(): Wire {

@@ -539,10 +539,13 @@ describe('connections', () => {
     expect(server.connections).toHaveLength(3)
   })
 
-  test('are closed when they have been idle for long enough', async () => {
+  test.each([
+    ['', []],
+    [', even if the server names a longer time', ['keep-alive: timeout=72']],
+  ])('are closed when they have been idle for long enough%s', async (_, headers) => {
     const server = await serve(async (connection) => {
       await connection.readRequest()
-      await connection.write(httpAnswer(200))
+      await connection.write(httpAnswer(200, { headers }))
       await connection.readToEnd()
     })
 
