@@ -133,8 +133,6 @@ export function lookAt(disk: QuickDisk, { location, folder }: Place): BigIntStat
 }
 
 function openFile(disk: QuickDisk, folder: string, fd: number, facts: BigIntStats): OpenFile {
-  const closeIt = (): void | Promise<void> =>
-    disk.mayAskNow(folder) ? disk.askNow(() => closeSync(fd)) : diskThreads.run(facts.dev, () => closed(fd))
   descriptors.opened('file')
   return {
     facts,
@@ -144,7 +142,8 @@ function openFile(disk: QuickDisk, folder: string, fd: number, facts: BigIntStat
         : readOnThread({ fd, drive: facts.dev }, into, at, signal),
     async close() {
       try {
-        await closeIt()
+        if (disk.mayAskNow(folder)) disk.askNow(() => closeSync(fd))
+        else await diskThreads.run(facts.dev, () => closed(fd))
       } finally {
         descriptors.closed('file')
       }
