@@ -1,9 +1,10 @@
 // Turns what Node and undici throw into the transport's one exception. It names host and port, never path or query.
 
 import { isIPv4 } from 'node:net'
+import { hostOf } from '../../../core/address/address.ts'
 import { TransportError, type AttemptEnding } from '../../../core/errors.ts'
 import { ProxyRefusedError, ProxyUnreachedError } from './proxy.ts'
-import { hostnameOf, portOf } from './host-and-port.ts'
+import { hostnameOf } from './host-and-port.ts'
 
 /** Where and how an attempt failed. */
 export interface FailureContext {
@@ -29,7 +30,7 @@ export function networkFailure(thrown: unknown, { target, phase, ending }: Failu
   const unreached = thrown instanceof ProxyUnreachedError ? thrown.proxy : undefined
   const proxy = thrown instanceof ProxyRefusedError ? thrown.proxy : unreached
   const error = tellingOf(thrown instanceof ProxyUnreachedError ? thrown.cause : thrown)
-  const host = `${target.hostname}:${String(portOf(target))}`
+  const host = hostOf(target.href)
   const code = codeOf(error)
   const what = describe(error, code, unreached ?? host, unreached ?? hostnameOf(target), phase)
   const message = unreached === undefined ? what : `The proxy ${unreached} could not be used for ${host}: ${what}`

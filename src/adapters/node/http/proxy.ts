@@ -4,6 +4,7 @@
 import http from 'node:http'
 import { BlockList, isIP, isIPv6, type Socket } from 'node:net'
 import { unescape } from 'node:querystring'
+import { hostOf } from '../../../core/address/address.ts'
 import { invalid } from '../../../core/errors.ts'
 import { hostnameOf, portOf } from './host-and-port.ts'
 
@@ -108,7 +109,7 @@ export class ProxyUnreachedError extends Error {
  * connection's own error. To give up, destroy the stream.
  */
 export function openTunnel(stream: Socket, proxy: URL, target: URL): Promise<Socket> {
-  const authority = `${target.hostname}:${target.port || (target.protocol === 'https:' ? '443' : '80')}`
+  const authority = hostOf(target.href)
   return new Promise((resolve, reject) => {
     const request = http.request({
       method: 'CONNECT',
