@@ -54,6 +54,18 @@ export default tseslint.config(
     },
   },
   {
+    files: ['test/**', 'bench/**', 'scripts/**'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'CallExpression[callee.property.name="waitForFunction"] > ArrowFunctionExpression[async=true]',
+          message: 'It takes the promise for a yes and waits for nothing: expect.poll with page.evaluate.',
+        },
+      ],
+    },
+  },
+  {
     files: portable,
     rules: {
       'no-restricted-globals': [
