@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
+import { commandOptions, wholeNumberProblem } from '../scripts/command-options.ts'
 import { INSTALLED, isInstalled, versionsOf } from './contestants/field.ts'
 import { CompilerMissing } from './measure/compiled.ts'
 import type { BenchPart } from './part.ts'
@@ -24,25 +24,28 @@ ${allParts.map(({ name, about }) => `  ${name.padEnd(13)}${about}`).join('\n')}
   --results DIR   where results are kept; default bench/results, with --quick nowhere
 `
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    rounds: { type: 'string' },
-    quick: { type: 'boolean', default: false },
-    results: { type: 'string' },
-    list: { type: 'boolean', default: false },
+const { values, positionals } = commandOptions(
+  USAGE,
+  {
+    allowPositionals: true,
+    options: {
+      rounds: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      results: { type: 'string' },
+      list: { type: 'boolean', default: false },
+    },
   },
-})
+  (parsed) => {
+    const unknown = parsed.positionals.filter((name) => !allParts.some((part) => part.name === name))
+    if (unknown.length > 0) return `There is no part named ${unknown.join(', ')}.`
+    return wholeNumberProblem('--rounds', parsed.values.rounds, 1)
+  },
+)
 const say = (line: string): void => void process.stderr.write(`${line}\n`)
 const root = process.cwd()
-const unknown = positionals.filter((name) => !allParts.some((part) => part.name === name))
 
 if (values.list) process.stdout.write(USAGE)
-else if (unknown.length > 0 || !/^(?:[1-9]\d{0,2})?$/.test(values.rounds ?? '')) {
-  say(unknown.length > 0 ? `There is no part named ${unknown.join(', ')}.` : '--rounds must be a whole number from 1.')
-  say(USAGE)
-  process.exitCode = 2
-} else {
+else {
   process.exitCode = await runParts(
     allParts.filter(({ name }) => positionals.length === 0 || positionals.includes(name)),
   )

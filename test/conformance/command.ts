@@ -2,8 +2,8 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { parseArgs } from 'node:util'
 
+import { commandOptions } from '../../scripts/command-options.ts'
 import { ENGINES, missingFor, type EngineName } from './engine-needs.ts'
 
 const USAGE = `npm run test:service -- --engine NAME…      on this machine: ${ENGINES.join(', ')} (default: pglite-disk)
@@ -12,28 +12,23 @@ npm run test:service -- --base-url URL      a deployment, with MOCAP_API_KEY or 
                                             MOCAP_OTHER_API_KEY and MOCAP_OTHER_ORG_ID those of another one
 `
 
-const { values } = parseArgs({
-  options: { engine: { type: 'string', multiple: true }, 'base-url': { type: 'string' }, help: { type: 'boolean' } },
-})
-const problem = problemOf()
-if (values.help === true || problem !== undefined) {
-  process.stderr.write(problem === undefined ? USAGE : `${problem}\n\n${USAGE}`)
-  process.exitCode = problem === undefined ? 0 : 2
-} else {
-  const baseUrl = values['base-url']
-  const targets = baseUrl === undefined ? (values.engine ?? ['pglite-disk']).join(',') : 'deployment'
-  const env = {
-    ...process.env,
-    MOCAP_TEST_TARGETS: targets,
-    ...(baseUrl === undefined ? {} : { MOCAP_BASE_URL: baseUrl }),
-  }
-  const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.service.config.ts']
-  const [code] = (await once(spawn(process.execPath, vitest, { stdio: 'inherit', env }), 'exit')) as [number | null]
-  process.exitCode = code ?? 1
+const { values } = commandOptions(
+  USAGE,
+  { options: { engine: { type: 'string', multiple: true }, 'base-url': { type: 'string' } } },
+  (parsed) => problemOf(parsed.values.engine, parsed.values['base-url']),
+)
+const baseUrl = values['base-url']
+const targets = baseUrl === undefined ? (values.engine ?? ['pglite-disk']).join(',') : 'deployment'
+const env = {
+  ...process.env,
+  MOCAP_TEST_TARGETS: targets,
+  ...(baseUrl === undefined ? {} : { MOCAP_BASE_URL: baseUrl }),
 }
+const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.service.config.ts']
+const [code] = (await once(spawn(process.execPath, vitest, { stdio: 'inherit', env }), 'exit')) as [number | null]
+process.exitCode = code ?? 1
 
-function problemOf(): string | undefined {
-  const { engine = [], 'base-url': baseUrl } = values
+function problemOf(engine: readonly string[] = [], baseUrl?: string): string | undefined {
   const unknown = engine.find((name) => !ENGINES.includes(name as EngineName))
   if (unknown !== undefined) return `There is no engine ${JSON.stringify(unknown)}.`
   if (baseUrl !== undefined && engine.length > 0) return 'Give either --engine or --base-url.'

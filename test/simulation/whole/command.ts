@@ -1,19 +1,23 @@
 // `npm run simulate -- --runs N --seed S` simulates N nights, from seed S on. It stops at the first night in which a
 // promise is broken and prints its log and seed. `--runs 1 --seed S` repeats that night, to the last byte.
 
-import { parseArgs } from 'node:util'
-
+import { commandOptions, wholeNumberProblem } from '../../../scripts/command-options.ts'
 import { runNight } from './run-night.ts'
 
-const { values } = parseArgs({
-  options: { runs: { type: 'string', default: '1000' }, seed: { type: 'string' }, log: { type: 'boolean' } },
-})
+const USAGE = `npm run simulate -- [--runs N] [--seed S] [--log]
+
+  --runs N   nights; default 1000
+  --seed S   the first night's seed; default: by chance, and printed
+  --log      prints what happens in each night
+`
+
+const { values } = commandOptions(
+  USAGE,
+  { options: { runs: { type: 'string', default: '1000' }, seed: { type: 'string' }, log: { type: 'boolean' } } },
+  ({ values: { runs, seed } }) => wholeNumberProblem('--runs', runs, 1) ?? wholeNumberProblem('--seed', seed),
+)
 const runs = Number(values.runs)
 const firstSeed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed)
-if (!Number.isInteger(runs) || runs < 1 || !Number.isInteger(firstSeed)) {
-  process.stderr.write('Give whole numbers: --runs N --seed S\n')
-  process.exit(2)
-}
 
 const totals = { files: 0, parts: 0, steps: 0, lives: 0, deaths: 0, closes: 0, faults: 0, sessions: 0, hours: 0 }
 const ends = new Map<string, number>()
