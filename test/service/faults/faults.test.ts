@@ -120,14 +120,15 @@ describe('an answer in place of the work', () => {
     ['s3-timeout', 400, '<Code>RequestTimeout</Code>'],
     ['html', 502, '<title>502 Bad Gateway</title>'],
     ['s3-expired', 403, '<Code>AccessDenied</Code><Message>Request has expired</Message>'],
-    ['s3-expired', 403, '<ServerTime>2026-11-20T12:00:00Z</ServerTime>'],
+    ['s3-expired', 403, '<ServerTime>{now}</ServerTime>'],
     ['gcs-expired', 400, '<Code>ExpiredToken</Code>'],
     ['azure-expired', 403, '<Code>AuthenticationFailed</Code>'],
   ])('speaks as %s', async (name, status, words) => {
     const answer = await send(name)
 
     expect(answer.status).toBe(status)
-    expect(answer.text).toContain(words)
+    // Other tests move the clock.
+    expect(answer.text).toContain(words.replace('{now}', new Date(service.clock()).toISOString().replace('.000', '')))
     expect(await stored(name)).toBeUndefined()
   })
 
