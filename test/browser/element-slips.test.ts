@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { pattern } from '../../src/testing/transport/requests.ts'
 import { chromiumPath } from './rig/chromium.ts'
-import { heading, isLatePart, useElementPages } from './rig/element-page.ts'
+import { hasLooked, heading, isLatePart, useElementPages } from './rig/element-page.ts'
 
 const MIB = 1024 * 1024
 const VIDEO = { 'movement-type': '1', player: 'p-17', date: '2026-11-20', 'session-type': '2' }
@@ -234,6 +234,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
         await pages.addElement(page, VIDEO)
         await pick(page, 'swing-02.mp4')
         await button(page, 'Upload 1 file').waitFor()
+        await hasLooked(page)
         return page.getByText('An earlier upload is not finished').count()
       })
       .toBe(0)

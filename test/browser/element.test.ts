@@ -7,7 +7,7 @@ import { pattern } from '../../src/testing/transport/requests.ts'
 import { API_KEY } from '../service/service-under-test.ts'
 import { violations } from './rig/accessibility.ts'
 import { chromiumPath } from './rig/chromium.ts'
-import { heading, isLatePart, startTwo, useElementPages } from './rig/element-page.ts'
+import { hasLooked, heading, isLatePart, startTwo, useElementPages } from './rig/element-page.ts'
 
 /** Nothing inline, nothing evaluated, no style but constructed ones, no markup from strings. */
 const POLICY =
@@ -69,6 +69,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await addElement(page)
     await pick(page, 'swing-02.mp4')
     await button(page, 'Upload 1 file').waitFor()
+    await hasLooked(page)
     expect(await page.getByRole('group', { name: 'An earlier upload is not finished' }).count()).toBe(0)
   }
 

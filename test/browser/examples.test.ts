@@ -515,13 +515,13 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       } else {
         await upload(page)
         await status(page, 'Upload failed')
-        expect(await page.locator('#earlier p').count()).toBe(0)
         const isDriven = () =>
           page.evaluate(async () => {
             const { held = [] } = await navigator.locks.query()
             return held.some(({ name = '' }) => name.startsWith('mocap-uplink session '))
           })
         await expect.poll(isDriven, { timeout: 30_000 }).toBe(false)
+        expect(await page.locator('#earlier p').count()).toBe(0)
         // Not with the mouse: the end of the batch draws the button anew, and a click that began on the old one can be lost.
         await page.locator(cancel).evaluate((button: HTMLElement) => button.click())
       }

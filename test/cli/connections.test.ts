@@ -6,8 +6,9 @@ import { connect } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 
+import { refusingAddress } from '../../src/testing/refusing-address.ts'
 import { localhostCertificate, localhostKey } from '../helpers/localhost-certificate.ts'
 import { installCli } from './cli-under-test.ts'
 import type { CliUnderTest } from './cli-under-test.ts'
@@ -69,10 +70,8 @@ it('goes through HTTPS_PROXY, and around it for hosts of NO_PROXY', async () => 
 })
 
 it('names a proxy at which nobody is, and not the service that is behind it', async () => {
-  const server = createProxy()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
+  const { port, close } = await refusingAddress()
+  onTestFinished(close)
   const env = { MOCAP_BASE_URL: url, MOCAP_API_KEY: 'key-1', HTTPS_PROXY: `http://ana:word@127.0.0.1:${port}` }
 
   const { code, stderr } = await cli.run(['api', 'GET', '/players'], env)

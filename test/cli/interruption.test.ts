@@ -48,6 +48,9 @@ const LATE_INTERRUPT = `--import=data:text/javascript,${encodeURIComponent(`
     if (String(text).includes('"event":"result"')) setImmediate(() => process.kill(pid, 'SIGINT'))
     return write.call(stdout, text, ...rest)
   }`)}`
+/** A process to which a second Ctrl-C comes right behind the first: of two that are sent to it, the system may give it one. */
+const TWICE = `--import=data:text/javascript,${encodeURIComponent(`
+  process.once('SIGINT', () => process.kill(process.pid, 'SIGINT'))`)}`
 
 let cli: CliUnderTest
 let service: IndependentService
@@ -241,17 +244,19 @@ describe('a signal', () => {
 
   it('that comes twice while the service is waited for leaves a session that another process takes up', async () => {
     service = await startIndependentService()
-    const down = { ...environment(), MOCAP_BASE_URL: NOBODY }
+    const down = { ...environment(), MOCAP_BASE_URL: NOBODY, NODE_OPTIONS: TWICE }
     const upload = cli.start(['video', 'small.mp4', ...VIDEO, '--json', '--give-up-after', '12h'], down)
     await upload.seen(/"event":"waiting"/)
 
-    upload.process.kill('SIGINT')
     upload.process.kill('SIGINT')
     const { code, stdout } = await upload.ended
     const resumed = await cli.run(['resume', /"key":"([^"]+)"/.exec(stdout)![1]!], environment())
 
     expect(code).toBe(130)
-    expect(resumed).toMatchObject({ code: 0, stderr: '' })
+    expect(stdout).not.toContain('"event":"result"')
+    expect(resumed.code).toBe(0)
+    // The process may have ended before it could write that nobody had answered its create.
+    expect(resumed.stderr).toMatch(/^(warning: a create had no clear answer[^\n]*\n)*$/i)
     expect(service.requestsOf('create')).toHaveLength(1)
   })
 

@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { diskJournal } from '../../src/adapters/node/journal/disk-journal.ts'
 import { foldJournal, type FoldedJournal } from '../../src/core/journal/fold-journal.ts'
+import type { Clock } from '../../src/core/ports.ts'
+import { fastClock } from '../helpers/fast-clock.ts'
 import { seededRandom } from '../helpers/seeded-random.ts'
 import { compareStored, createJudge, type Judge } from './judge.ts'
 import { startLife, startServiceChild } from './processes.ts'
@@ -58,13 +60,15 @@ export async function runTorture(options: TortureOptions): Promise<TortureReport
     makeSampleFiles(join(folder, 'files'), options.megabytes, options.seed),
   )
   const service = await startServiceChild(options.entry, join(folder, 'service'), apiKey)
-  const witness = await startWitness(service.port)
+  // A busy machine holds up the command line as it does us: it is not to have lost what it had no time to write.
+  const clock = fastClock(1)
+  const witness = await startWitness(service.port, () => clock.monotonicNow())
   const judge = createJudge(witness)
   const serviceUrl = `http://127.0.0.1:${service.port}`
   const env = { MOCAP_BASE_URL: serviceUrl, MOCAP_API_KEY: apiKey, HTTP_PROXY: witness.url }
   try {
     const stateDir = join(folder, 'state')
-    const driven = await drive(options, { files, stateDir, env, witness, judge })
+    const driven = await drive(options, { files, stateDir, env, witness, judge, clock })
     const sourceBytes = driven.rounds * files.reduce((sum, file) => sum + file.sizeBytes, 0)
     const sent = judge.sent(sourceBytes)
     const stored = await compareStored(serviceUrl, apiKey, files, driven.rounds)
@@ -86,12 +90,13 @@ interface Scene {
   readonly env: Readonly<Record<string, string>>
   readonly witness: Witness
   readonly judge: Judge
+  readonly clock: Clock
 }
 
 /** One life after another until all is done. */
 async function drive(
   { entry, kills, seed, megabytes, say }: TortureOptions,
-  { files, stateDir, env, witness, judge }: Scene,
+  { files, stateDir, env, witness, judge, clock }: Scene,
 ): Promise<Pick<TortureReport, 'kills' | 'lives' | 'rounds'>> {
   const chance = seededRandom(seed)
   // So fast that the kills are spread over the bytes, and fast enough for a part to get through between two of them.
@@ -109,11 +114,16 @@ async function drive(
     witness.begin(life)
     const process = startLife(entry, [...command, ...choices], env)
     const isLast = killed >= kills
-    const timer = setTimeout(() => process.kill(), isLast ? LIFE_AT_MOST_MS : chance() * KILL_WITHIN_MS)
+    let killedAtMs: number | undefined
+    const kill = (): void => {
+      // Not when its end is heard of, which may be long after it.
+      if (process.kill()) killedAtMs = clock.monotonicNow()
+    }
+    const timer = setTimeout(kill, isLast ? LIFE_AT_MOST_MS : chance() * KILL_WITHIN_MS)
     const { code, stderr } = await process.ended
     clearTimeout(timer)
     const isKilled = code === null
-    judge.lifeOver(life, isKilled ? performance.now() : undefined, await journalsIn(stateDir))
+    judge.lifeOver(life, isKilled ? killedAtMs : undefined, await journalsIn(stateDir))
     if (isKilled && isLast) judge.breaches.push(`life ${life} did not end by itself`)
     else if (isKilled) killed += 1
     else if (code !== 0) judge.breaches.push(`life ${life} (${command[0] ?? ''}) ended with ${code}: ${stderr.trim()}`)

@@ -11,7 +11,7 @@ export interface PutSeen {
   /** See `unitOf`. */
   readonly unit: string
   forwardedBytes: number
-  /** As it was passed back, at `performance.now()`; undefined when it never was. */
+  /** As it was passed back; undefined when it never was. */
   answer: { readonly status: number; readonly atMs: number } | undefined
 }
 
@@ -36,8 +36,8 @@ export function unitOf(address: string): string {
   return `${url.pathname} ${url.searchParams.get('partNumber') ?? '1'}`
 }
 
-/** Starts it in front of the service that listens on this port of this machine. */
-export async function startWitness(servicePort: number): Promise<Witness> {
+/** Starts it in front of the service that listens on this port of this machine. `now` gives the times of answers, ms. */
+export async function startWitness(servicePort: number, now: () => number): Promise<Witness> {
   const puts: PutSeen[] = []
   const confirms: ConfirmSeen[] = []
   const sockets = new Set<Socket>()
@@ -72,7 +72,7 @@ export async function startWitness(servicePort: number): Promise<Witness> {
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
       answer.on('error', () => outgoing.destroy()).pipe(outgoing)
       outgoing.on('finish', () => {
-        if (put !== undefined) put.answer = { status: outgoing.statusCode, atMs: performance.now() }
+        if (put !== undefined) put.answer = { status: outgoing.statusCode, atMs: now() }
       })
     })
     onward.on('error', () => outgoing.destroy())

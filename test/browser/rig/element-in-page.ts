@@ -1,7 +1,7 @@
 // The script of the page for the element's tests: registers the element, and offers an upload that does what a test says.
 
 import '../../../src/element/define.ts'
-import { createUplink, indexedDbJournal, type BrowserUplink } from '../../../src/browser.ts'
+import { createUplink, drivenSessions, indexedDbJournal, type BrowserUplink } from '../../../src/browser.ts'
 import type { Upload, UploadEvents, UploadFileStatus, UploadProgress, UploadState } from '../../../src/flows/upload.ts'
 
 type Handlers = { [Name in keyof UploadEvents]?: ((event: UploadEvents[Name]) => void)[] }
@@ -92,7 +92,16 @@ function tryOnce(): void {
   element.uplink = createUplink({ baseUrl, credentials: element.credentials!, retries: 1 })
 }
 
-const elementRig = { scriptedUplink, showScripted, uplinkOf, tryOnce }
+/** Asks what an element asks when it looks for earlier uploads. One that was added before is answered before, and draws in the next frame. */
+async function look(): Promise<void> {
+  const element = document.querySelector('mocap-uploader')!
+  const uplink = createUplink({ baseUrl: element.getAttribute('base-url')!, credentials: element.credentials! })
+  await drivenSessions()
+  for (const { key } of await uplink.sessions()) await uplink.sessionFiles(key)
+  await new Promise(requestAnimationFrame)
+}
+
+const elementRig = { scriptedUplink, showScripted, uplinkOf, tryOnce, look }
 
 declare global {
   var elementRig: {
@@ -100,6 +109,7 @@ declare global {
     showScripted: typeof showScripted
     uplinkOf: typeof uplinkOf
     tryOnce: typeof tryOnce
+    look: typeof look
   }
   var scripted: ReturnType<typeof scriptedUplink>
   /** The element's events in order, with names and details. */

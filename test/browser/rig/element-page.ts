@@ -99,6 +99,9 @@ export async function startTwo(page: Page, bytesEach = 1): Promise<void> {
   }, bytesEach)
 }
 
+/** Settles once the element has drawn the earlier uploads that it found when it was added. Before that there are none to be seen. */
+export const hasLooked = (page: Page): Promise<void> => page.evaluate(() => elementRig.look())
+
 /** The element's heading, which says how the whole upload is doing. */
 export const heading = (page: Page): Locator => page.locator('mocap-uploader [part~=summary-title]')
 

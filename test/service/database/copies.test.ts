@@ -226,6 +226,7 @@ describe.skipIf(server === undefined)('copies of the service on one PostgreSQL s
     await late.close()
 
     expect(await readdir(incoming)).toEqual(['another-copy-writes-this'])
+    await rm(join(incoming, 'another-copy-writes-this'))
   })
 
   it('refuse a folder that belongs to another database, before anything in it is touched', async () => {
@@ -241,9 +242,11 @@ describe.skipIf(server === undefined)('copies of the service on one PostgreSQL s
   it('go on when the server drops every connection, at the latest when asked again', async () => {
     const { sessionId, etags, confirm } = await openAndPut()
 
+    // Those to this database alone: other files have services of theirs on the same server at that moment.
     await queryOnce(
-      server!,
-      `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'mocap-uplink'`,
+      databaseUrl,
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where application_name = 'mocap-uplink' and datname = current_database()`,
     )
 
     // A copy that has not heard yet of its lost connection says so, and when to ask again: once for each copy at most.

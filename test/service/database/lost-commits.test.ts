@@ -6,20 +6,28 @@ import { connect, createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 
 import { newDatabase, queryOnce } from '../../helpers/postgres-server.ts'
 import { openCaptureSession, put, register, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
 
 const server = inject('postgres')
+/** So long may each statement wait for its answer, so that the time is over only where a test says so, ms. */
+const PATIENCE_MS = 3_600_000
 
 interface BadLine {
   readonly service: ServiceUnderTest
   readonly databaseUrl: string
   /** Breaks the connection at the next such statement, once the database has done it. */
   breakAt(statement: string): void
-  /** Lets nothing through on the connection of the next such statement. Returns what lets everything through. */
-  holdAt(statement: string): () => void
+  /** Lets nothing through on the connection of the next such statement. */
+  holdAt(statement: string): HeldStatement
+}
+
+interface HeldStatement {
+  /** Waits for the statement, and lets the time be over in which it may be answered. */
+  runOut(): Promise<void>
+  letThrough(): void
 }
 
 interface Hold {
@@ -28,8 +36,9 @@ interface Hold {
   isOver: boolean
 }
 
-/** A service whose connection to its database is bad. `query` has pg's own settings. */
-async function startOnBadLine(query = ''): Promise<BadLine> {
+/** A service whose connection to its database is bad. */
+async function startOnBadLine(): Promise<BadLine> {
+  const timers = vi.spyOn(globalThis, 'setTimeout')
   const databaseUrl = await newDatabase(server!)
   const database = new URL(databaseUrl)
   let statement: string | undefined
@@ -57,7 +66,7 @@ async function startOnBadLine(query = ''): Promise<BadLine> {
   const dataDir = await mkdtemp(join(tmpdir(), 'service-lost-commits-'))
   const url = new URL(database)
   url.port = String((line.address() as AddressInfo).port)
-  url.search = query
+  url.searchParams.set('query_timeout', String(PATIENCE_MS))
   const service = await startUnderTest({ dataDir, databaseUrl: url.href })
   onTestFinished(async () => {
     await service.close()
@@ -71,9 +80,17 @@ async function startOnBadLine(query = ''): Promise<BadLine> {
     holdAt: (at) => {
       const hold: Hold = { at, held: [], isOver: false }
       next = hold
-      return () => {
-        hold.isOver = true
-        for (const pass of hold.held) pass()
+      return {
+        async runOut() {
+          await expect.poll(() => hold.held).not.toHaveLength(0)
+          const own = timers.mock.calls.findLastIndex(([, delayMs]) => Number(delayMs) === PATIENCE_MS)
+          clearTimeout(timers.mock.results[own]!.value as NodeJS.Timeout)
+          timers.mock.calls[own]![0]()
+        },
+        letThrough() {
+          hold.isOver = true
+          for (const pass of hold.held) pass()
+        },
       }
     },
   }
@@ -125,16 +142,18 @@ describe.skipIf(server === undefined)('a call whose database is lost', () => {
   })
 
   it('before its transaction had begun leaves no connection in one: what others write there would be lost', async () => {
-    const { service, databaseUrl, holdAt } = await startOnBadLine('query_timeout=500')
+    const { service, databaseUrl, holdAt } = await startOnBadLine()
     const states = () =>
       queryOnce(
         databaseUrl,
         `select state from pg_stat_activity where application_name = 'mocap-uplink' and datname = current_database()`,
       )
 
-    const letThrough = holdAt('begin')
-    const answer = await service.call('POST', '/mocap_session', session)
-    letThrough()
+    const held = holdAt('begin')
+    const answering = service.call('POST', '/mocap_session', session)
+    await held.runOut()
+    const answer = await answering
+    held.letThrough()
 
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
     await service.call('GET', '/sessions')
@@ -143,13 +162,15 @@ describe.skipIf(server === undefined)('a call whose database is lost', () => {
   })
 
   it('without a sound is given up with its connection: the next call has another one', async () => {
-    const { service, holdAt } = await startOnBadLine('query_timeout=500')
+    const { service, holdAt } = await startOnBadLine()
     const list = () => service.call('GET', '/requested_analyses')
     expect((await list()).status).toBe(200)
 
-    holdAt('select')
+    const held = holdAt('select')
+    const answering = list()
+    await held.runOut()
 
-    expect((await list()).status).toBe(503)
+    expect((await answering).status).toBe(503)
     expect((await list()).status).toBe(200)
   })
 })

@@ -109,8 +109,9 @@ it.skipIf(!canMount())(
 )
 
 it('does not take a disk that stalls for a client that does', async () => {
-  const service = await onDisk({ bodyIdleMs: 100 })
-  const address = await captureAddress(service)
+  const anHour = 3_600_000
+  const service = await onDisk({ bodyIdleMs: anHour })
+  const [address, other] = [await captureAddress(service), await captureAddress(service)]
   const kind = await openFiles()
   let goOn: () => void = () => undefined
   const stall = new Promise<void>((resolve) => (goOn = resolve))
@@ -118,14 +119,25 @@ it('does not take a disk that stalls for a client that does', async () => {
     await stall
     return this.writeFile(bytes)
   })
-  onTestFinished(() => write.mockRestore())
+  const began = vi.spyOn(globalThis, 'setTimeout')
+  onTestFinished(() => {
+    write.mockRestore()
+    began.mockRestore()
+  })
+  /** What happens when the time is over in which a body must bring something, of each PUT. */
+  const timeIsOver = () => began.mock.calls.filter(([, ms]) => ms === anHour).map(([call]) => call)
 
   const answer = put(address, new Uint8Array(BODY_BYTES))
   await expect.poll(() => write.mock.calls.length).toBe(1)
-  // A client that really stalls, and later: when it is ended, the time of the first is long over.
   const stalling = connect(service.port, '127.0.0.1').resume()
-  stalling.write(head(await captureAddress(service), 'Content-Length: 100'))
-  await once(stalling, 'close')
+  const closed = once(stalling, 'close')
+  stalling.write(head(other, 'Content-Length: 100'))
+  await expect.poll(timeIsOver).toHaveLength(2)
+  // Of the client that really stalls first: more of the other body waits to be written by then.
+  for (const call of timeIsOver().reverse()) {
+    call()
+    await closed
+  }
   goOn()
 
   expect((await answer).status).toBe(200)

@@ -9,6 +9,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { createConnector, type Connector } from '../../../../src/adapters/node/http/connector.ts'
 import { hostnameOf, portOf } from '../../../../src/adapters/node/http/host-and-port.ts'
 import type { Wire } from '../../../../src/adapters/node/http/wire.ts'
+import { refusingAddress } from '../../../../src/testing/refusing-address.ts'
 import { localhostCertificate, localhostKey } from '../../../helpers/localhost-certificate.ts'
 
 const servers: Server[] = []
@@ -163,12 +164,10 @@ describe('a connection', () => {
   })
 
   test('that nobody takes is an error of its maker', async () => {
-    const port = await listen(() => undefined)
-    await new Promise((resolve) => servers.pop()!.close(resolve))
+    const nobody = await refusingAddress()
 
-    await expect(open(createConnector({}), `http://127.0.0.1:${String(port)}`)).rejects.toMatchObject({
-      code: 'ECONNREFUSED',
-    })
+    await expect(open(createConnector({}), nobody.origin)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+    await nobody.close()
   })
 
   test.each(['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]'])(
