@@ -70,7 +70,7 @@ type CaptureFields = CapturesInput extends infer T ? (T extends CapturesInput ? 
 function captureFields(options: CaptureOptions): CaptureFields {
   requireFields(options)
   const shared = {
-    mocapTypeId: parseInteger(options.mocapType, '--mocap-type'),
+    mocapTypeId: parseInteger(known(options.mocapType), '--mocap-type'),
     reprocess: options.reprocess ?? false,
     rename: options.rename ?? false,
     ...given({ kind: options.kind, frameRate: frameRateOf(options.frameRate) }),
