@@ -21,10 +21,12 @@ export function errorLine(error: unknown): ErrorSummary {
   const { message, attempt = 1, isBaseUrlDoubtful } = summary
   const failure = networkFailureOf(error)
   if (failure === undefined || message.includes(failure.message)) return said(message)
-  if (isBaseUrlDoubtful !== true || !isOfProxy(failure)) return said(`${message} ${failure.message}.`)
-  const { host } = failure.details
-  const words = `Could not reach ${String(host)} in ${countOf(attempt, 'attempt')}. ${failure.message}.`
-  return { ...said(words), isBaseUrlDoubtful: undefined }
+  const { host, systemCode } = failure.details
+  if (isBaseUrlDoubtful === true && isOfProxy(failure)) {
+    const words = `Could not reach ${String(host)} in ${countOf(attempt, 'attempt')}. ${failure.message}.`
+    return { ...said(words), isBaseUrlDoubtful: undefined }
+  }
+  return said(SAID.includes(systemCode) ? message : `${message} ${failure.message}.`)
 }
 
 /**
@@ -104,12 +106,11 @@ const UNADVISED: ReadonlySet<ErrorSummary['code']> = new Set([
   'ERR_UPLOAD_INTERNAL',
 ])
 
-/** What the transport said, found among the causes of an error, unless the outer errors have said it. */
+/** What the transport said, found among the causes of an error. */
 function networkFailureOf(error: unknown): TransportError | undefined {
   let cause = error instanceof Error ? error.cause : undefined
   for (let depth = 0; depth < DEEPEST && isUploadError(cause); depth += 1) {
-    if (cause instanceof TransportError)
-      return isOfProxy(cause) || !SAID.includes(cause.details['systemCode']) ? cause : undefined
+    if (cause instanceof TransportError) return cause
     cause = cause.cause
   }
   return undefined
