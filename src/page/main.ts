@@ -42,6 +42,7 @@ else open(key)
 function askForKey(refusal: string): void {
   ask.hidden = false
   byId('opened').hidden = true
+  tell('')
   byId('refusal').textContent = refusal
   ask.querySelector('input')?.focus()
 }

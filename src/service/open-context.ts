@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import type { ServiceContext } from './context.ts'
-import { checkDataFolder, claimDataFolder, signingSecret } from './database/data-folder.ts'
+import { checkDataFolder, claimDataFolder, signingSecret, tieToFolder } from './database/data-folder.ts'
 import { lockDataFolder } from './database/data-lock.ts'
 import { openDatabase, type DatabasePlace } from './database/database.ts'
 import { diskRoom, freeBytes } from './database/disk-room.ts'
@@ -46,7 +46,10 @@ export async function openContext(settings: ServiceSettings, undo: Undo): Promis
   }
   const db = await openDatabase(placeOf(settings))
   undo.push(() => db.destroy())
-  await claimDataFolder(folder, db)
+  const claim = (): Promise<void> => claimDataFolder(folder, db)
+  // An embedded database is in its folder, and with a bucket there are no objects in a folder.
+  const isShared = databaseUrl !== undefined && settings.s3 === undefined
+  await (isShared ? tieToFolder(folder, db, claim) : claim())
   const store = await createObjectStore(join(folder, 'objects'))
   await store.sweep({
     known: (blobs) => knownBlobs(db, blobs),

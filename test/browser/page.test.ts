@@ -200,6 +200,27 @@ describe.skipIf(chromiumPath === undefined)('the page of the service', () => {
     await page.waitForSelector('#news:has-text("live")')
   })
 
+  test('moves nothing on a phone when it says that the service does not answer', async () => {
+    const page = await open(`#key=${API_KEY}`)
+    await page.setViewportSize({ width: 360, height: 740 })
+    await page.waitForSelector('#news:has-text("live")')
+    const place = () => page.locator('#upload-title').boundingBox()
+    const before = await place()
+    await page.route('**/stored*', (route) => route.abort('connectionrefused'))
+    await page.waitForSelector('#news:has-text("does not answer")')
+
+    expect(await place()).toEqual(before)
+  })
+
+  test('is live no longer where its key is refused, later on', async () => {
+    const page = await open(`#key=${API_KEY}`)
+    await page.waitForSelector('#news:has-text("live")')
+    await page.route('**/stored*', (route) => route.fulfill({ status: 401, body: '{}' }))
+    await page.getByText('The service refused this key.').waitFor()
+
+    expect(await page.locator('#news').textContent()).toBe('')
+  })
+
   test('says once that nobody answers, however long that is so', async () => {
     const page = await open(`#key=${API_KEY}`)
     await page.waitForSelector('#news:has-text("live")')

@@ -34,7 +34,7 @@ function environment(more: Record<string, string> = {}): Record<string, string> 
 }
 
 /** A session whose addresses lead to a host that does not answer. */
-async function keptWithDeadStorage(key: string): Promise<void> {
+async function keptWithDeadStorage(key: string, host?: string): Promise<void> {
   const path = join(cli.folder, 'clip.mp4')
   const { size, mtimeMs } = await stat(path)
   const journal = await diskJournal({ folder: stateDir }).open(key)
@@ -43,6 +43,7 @@ async function keptWithDeadStorage(key: string): Promise<void> {
   await journal.append([
     {
       ...{ at: 1, type: 'session.begun', version: 1, key, flow: 'video', params, locations: [path] },
+      ...(host === undefined ? {} : { host }),
       files: [{ ...plan, modifiedAtMs: Math.floor(mtimeMs) }],
     },
     {
@@ -171,6 +172,22 @@ it('delivers once what was given again after mistakes, and says what is left out
   expect((await cli.run(['sessions'], environment())).stdout).toMatch(new RegExp(`${other} .*confirmed`))
 })
 
+it('leaves out what was begun at another service, unless it is named, and says at which', async () => {
+  const [theirs, ours] = ['video-theirs', await keptCapture()]
+  await keptWithDeadStorage(theirs, 'trial.example:443')
+
+  const all = await cli.run(['resume', '--json'], environment())
+  const named = await cli.run(['resume', theirs, '--dry-run'], environment())
+
+  expect(jsonLines(all.stdout)[0]).toMatchObject({ event: 'leftOut', key: theirs, begunAt: 'trial.example:443' })
+  expect(lastLine(all.stdout)).toMatchObject({ status: 'confirmed', key: ours })
+  expect(all.stderr).toContain(
+    `${theirs} is left out: it was begun at trial.example:443, and this is ${new URL(service.url).host}. ` +
+      `If both are the same service: mocap-uplink resume ${theirs} `,
+  )
+  expect(named.stdout).toMatch(/^dry run: video-theirs: /)
+})
+
 it('says that it was interrupted where a signal came before the one session that there is', async () => {
   await keptCapture()
   await keptCapture()
@@ -281,13 +298,19 @@ it('says of videos, too, that a service does not know them, and does not send th
   const other = await startIndependentService()
   const there = { MOCAP_BASE_URL: other.url, MOCAP_API_KEY: other.apiKey }
 
-  const { code, stderr } = await cli.run(['resume'], environment(there))
+  const left = await cli.run(['resume'], environment(there))
+  const { code, stderr } = await cli.run(['resume', key], environment(there))
   const again = await cli.run(['resume', key], environment())
   await other.close()
 
+  expect(left).toMatchObject({ code: 0, stdout: `There is nothing else to resume in ${stateDir}\n` })
+  expect(left.stderr).toMatch(new RegExp(`^${key} is left out: it was begun at `))
+
   expect(code).toBe(1)
   const [, , what, later, never] = stderr.split('\n')
-  expect(what).toMatch(/^Missing: 2 of 2 files, .* is not known there: the service may have been .*, or be another one/)
+  expect(what).toMatch(
+    /^Missing: 2 of 2 files, .* is not known there: the key .*, or the service may have been .*, or be another one/,
+  )
   expect(later).toMatch(new RegExp(`^Once it is known: mocap-uplink resume ${key} `))
   expect(never).toMatch(new RegExp(`upload what is missing as a new session, then: mocap-uplink cancel ${key} `))
   expect(other.requestsOf('confirm').length).toBeLessThanOrEqual(4)

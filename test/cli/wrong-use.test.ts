@@ -99,6 +99,16 @@ describe.concurrent('wrong use', () => {
       ['capture', 'take.action', '--mocap-type', '2', '--org', 'o'],
       /: --session-type, --date are missing: give them, or a known session with --session\. /,
     ],
+    [
+      'nothing but a folder, where all that is missing is named at once',
+      ['capture', 'a'],
+      /: --mocap-type, --org, --session-type, --date are missing: give them, or --mocap-type and a known session with --session\. See mocap-uplink help capture\. /,
+    ],
+    [
+      'a known session without the mocap type',
+      ['capture', 'a', '--session', '7'],
+      /: --mocap-type is missing: give it\. See mocap-uplink help capture\. /,
+    ],
     ['a file that is not there', ['video', 'gone.mp4', ...VIDEO], /"gone\.mp4" cannot be read: there is nothing/],
     ['a folder without files', ['capture', 'empty', ...CAPTURE], /no file to upload in "empty"/],
     ['files of the wrong kind', ['capture', 'take.action', ...CAPTURE, '--kind', 'video'], /kind is video/],

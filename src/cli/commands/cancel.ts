@@ -165,7 +165,9 @@ function tellCancelled(
   const { code, message } = report.error ?? {}
   if (message !== undefined) output.complain(`error: ${inWords(message)} (${code})`)
   if (isNotFound(report.error)) {
-    output.complain(`It may have ended ${named} before, have been restored from a backup, or be another service.`)
+    const may = 'have been restored from a backup, or be another service'
+    const other = 'or the key or token is of another organisation than that which began it'
+    output.complain(`It may have ended ${named} before, ${may}; ${other}.`)
     output.complain(`If it says the same again, the session counts as ended: ${again}`)
   } else if (code === 'ERR_UPLOAD_SERVICE_REFUSED') {
     output.complain(`The service was told and refused. To tell it once more: ${again}`)

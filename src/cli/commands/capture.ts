@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander'
 import type { CaptureKind } from '../../client/capture-kind.ts'
 import { checkDate, checkId, checkText } from '../../client/checks.ts'
-import { invalid } from '../../core/errors.ts'
+import { invalid, known } from '../../core/errors.ts'
 import { given } from '../../core/given.ts'
 import type { CapturesInput } from '../../flows/captures.ts'
 import { interruptible, optionalInteger, type CommandContext } from '../command-context.ts'
@@ -16,7 +16,7 @@ import { frameRateOf } from './video.ts'
 
 interface CaptureOptions extends SharedOptions {
   readonly org?: string
-  readonly mocapType: string
+  readonly mocapType?: string
   readonly sessionType?: string
   readonly date?: string
   readonly kind?: CaptureKind
@@ -32,7 +32,7 @@ export function addCaptureCommand(program: Command, context: CommandContext): vo
     .description('upload motion capture files, in the order in which they are given')
     .argument('<path...>', 'files; a directory means the files in it, in natural order')
     .option('--org <id>', 'id of the organisation (required without --session)')
-    .requiredOption('--mocap-type <n>', 'id of the mocap type, the source of the captures')
+    .option('--mocap-type <n>', 'id of the mocap type, the source of the captures (required)')
     .option('--session-type <n>', 'id of the session type (required without --session)')
     .option('--date <day>', 'the day of capture, YYYY-MM-DD (required without --session)')
     .addOption(
@@ -68,8 +68,9 @@ export function addCaptureCommand(program: Command, context: CommandContext): vo
 type CaptureFields = CapturesInput extends infer T ? (T extends CapturesInput ? Omit<T, 'files'> : never) : never
 
 function captureFields(options: CaptureOptions): CaptureFields {
+  requireFields(options)
   const shared = {
-    mocapTypeId: parseInteger(options.mocapType, '--mocap-type'),
+    mocapTypeId: parseInteger(known(options.mocapType), '--mocap-type'),
     reprocess: options.reprocess ?? false,
     rename: options.rename ?? false,
     ...given({ kind: options.kind, frameRate: frameRateOf(options.frameRate) }),
@@ -80,12 +81,19 @@ function captureFields(options: CaptureOptions): CaptureFields {
     const sessionId = checkId(options.session, '--session')
     return { ...shared, sessionId, ...given({ orgId: options.org, sessionTypeId, sessionDate }) }
   }
-  const needed = { '--org': options.org, '--session-type': options.sessionType, '--date': options.date }
+  const orgId = checkText(options.org, '--org')
+  return { ...shared, orgId, sessionTypeId: known(sessionTypeId), sessionDate: known(sessionDate) }
+}
+
+/** Throws if options are missing, and names all of them: commander would complain of --mocap-type first, and of the rest at the next try. */
+function requireFields({ org, mocapType, sessionType, date, session }: CaptureOptions): void {
+  const ofNewSession = session === undefined ? { '--org': org, '--session-type': sessionType, '--date': date } : {}
+  const needed = { '--mocap-type': mocapType, ...ofNewSession }
   const missing = Object.entries(needed).flatMap(([name, value]) => (value === undefined ? [name] : []))
-  const areSome = missing.length > 1
-  if (missing.length > 0 || sessionTypeId === undefined || sessionDate === undefined)
-    return invalid(
-      `${missing.join(', ')} ${areSome ? 'are' : 'is'} missing: give ${areSome ? 'them' : 'it'}, or a known session with --session.`,
-    )
-  return { ...shared, orgId: checkText(options.org, '--org'), sessionTypeId, sessionDate }
+  if (missing.length === 0) return
+  const them = missing.length > 1 ? 'are missing: give them' : 'is missing: give it'
+  const isOther = missing.some((name) => name in ofNewSession)
+  const also = missing.length > 1 && mocapType === undefined ? '--mocap-type and ' : ''
+  const or = isOther ? `, or ${also}a known session with --session` : ''
+  invalid(`${missing.join(', ')} ${them}${or}. See mocap-uplink help capture.`)
 }

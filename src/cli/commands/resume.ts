@@ -1,10 +1,12 @@
 // `mocap-uplink resume`: finishes sessions of the journal.
 
 import type { Command } from 'commander'
+import { hostOf } from '../../core/address/address.ts'
 import { given } from '../../core/given.ts'
 import type { SessionSummary } from '../../flows/sessions.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
 import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
+import { begunElsewhere } from '../begun-elsewhere.ts'
 import { givenAgain } from '../given-again.ts'
 import { addBelow } from '../views/help-texts.ts'
 import { commandLine } from '../views/command-line.ts'
@@ -16,7 +18,7 @@ import { checkReceiptPath, receiptPathOf } from '../receipt-file.ts'
 import { resumeAll } from '../resume-all.ts'
 import { printResumePlan } from '../views/resume-plan-view.ts'
 import { isResumable } from '../views/sessions-view.ts'
-import { uplinkFromOptions } from '../options/uplink-from-options.ts'
+import { baseUrlOf, uplinkFromOptions } from '../options/uplink-from-options.ts'
 import { exitCodeOf, jointExitCode, jointStatus, type UploadResult } from '../upload-result.ts'
 import { countOf } from '../views/wording.ts'
 
@@ -26,7 +28,7 @@ const HELP =
   'Without a key every session that is not confirmed or cancelled is taken up, one after another; one that waits for a ' +
   'host that is out of reach lets the next ones go on meanwhile. Files that had failed are tried once more. With --json ' +
   "each of several sessions ends with an event 'ended', and the result has all their files. What never began, while " +
-  'its files went on in another session, is left out.'
+  'its files went on in another session, is left out, and so is what was begun at another service.'
 
 export function addResumeCommand(program: Command, context: CommandContext): void {
   const command = program
@@ -50,7 +52,16 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
         `${key} is left out: it never began, and its files were given again as ${later}. To forget it: ${forget}`,
       )
     }
-    const sessions = choose(all, keys, kept).filter(({ key }) => !again.has(key))
+    const chosen = choose(all, keys, kept).filter(({ key }) => !again.has(key))
+    const asked = baseUrlOf(options, context.env)
+    const elsewhere = keys.length > 0 ? NONE : await begunElsewhere(chosen, kept.journal, asked)
+    for (const [key, begunAt] of elsewhere) {
+      output.event('leftOut', { key, begunAt })
+      const why = `it was begun at ${begunAt}, and this is ${hostOf(asked ?? '')}`
+      const resume = commandLine('resume', key, options, context.env)
+      output.complain(`${key} is left out: ${why}. If both are the same service: ${resume}`)
+    }
+    const sessions = chosen.filter(({ key }) => !elsewhere.has(key))
     const { filesIn, receipt } = options
     if (receipt !== undefined) {
       const paths = sessions.map(({ key }) => receiptPathOf(receipt, key, sessions.length))
@@ -74,7 +85,8 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     const results = await resumeAll(context, output, task)
     const { reason } = context.interruption
     const left = sessions.length - results.length
-    if (sessions.length !== 1 || left > 0) printJoint(output, results, left, kept.folder)
+    if (sessions.length !== 1 || left > 0)
+      printJoint(output, results, left, { folder: kept.folder, hasOthers: elsewhere.size > 0 })
     const codes = results.map((result) => exitCodeOf(result, reason))
     context.exitWith(left > 0 ? SIGNAL_EXIT[reason ?? 'SIGINT'] : jointExitCode(codes))
   })
@@ -91,7 +103,12 @@ function choose(
 }
 
 /** Prints the result of several sessions together, of none, or of one that a signal left untouched. */
-function printJoint(output: Output, results: readonly UploadResult[], left: number, folder: string): void {
+function printJoint(
+  output: Output,
+  results: readonly UploadResult[],
+  left: number,
+  { folder, hasOthers }: { readonly folder: string; readonly hasOthers: boolean },
+): void {
   const status = jointStatus(results, left > 0)
   const sum = (field: 'bytes' | 'durationMs') => results.reduce((total, result) => total + result[field], 0)
   output.event('result', {
@@ -105,7 +122,7 @@ function printJoint(output: Output, results: readonly UploadResult[], left: numb
     sessions: results.map(({ key, flow, status: word, sessionId }) => ({ key, flow, status: word, sessionId })),
   })
   const count = results.length + left
-  if (count === 0) output.answer(`There is nothing to resume in ${folder}`)
+  if (count === 0) output.answer(`There is nothing ${hasOthers ? 'else ' : ''}to resume in ${folder}`)
   else {
     const confirmed = results.filter((result) => result.status === 'confirmed').length
     output.answer(`${status}: ${confirmed} of ${countOf(count, 'session')} confirmed`)

@@ -6,7 +6,7 @@ import { invalid } from '../../core/errors.ts'
 import type { Journal } from '../../core/ports.ts'
 import type { Uplink } from '../../uplink.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
-import { findCredentials } from './credentials-from-options.ts'
+import { findCredentials, type Environment } from './credentials-from-options.ts'
 import { asOption, readText } from './option-values.ts'
 import { lowerPriority } from '../low-priority.ts'
 import { engineChoices, type SharedOptions } from './options.ts'
@@ -27,7 +27,7 @@ export async function uplinkFromOptions(
   const choices = engineChoices(options)
   if (options.background === true) await lowerPriority()
   const found = await interruptible(findCredentials(options, env), interruption)
-  const baseUrl = (options.baseUrl ?? env['MOCAP_BASE_URL'])?.trim() || (isDryRun ? NOWHERE : undefined)
+  const baseUrl = baseUrlOf(options, env) ?? (isDryRun ? NOWHERE : undefined)
   const isHttpAllowed = options.allowHttp ?? false
   if (baseUrl === undefined) {
     return invalid("The service's address is missing: give --base-url or set MOCAP_BASE_URL.")
@@ -53,6 +53,11 @@ export async function uplinkFromOptions(
     ...(caPem === undefined ? {} : { caPem }),
     ...(journal === undefined ? {} : { journal }),
   })
+}
+
+/** The base URL as it was given, not yet checked. */
+export function baseUrlOf({ baseUrl }: Pick<SharedOptions, 'baseUrl'>, env: Environment): string | undefined {
+  return (baseUrl ?? env['MOCAP_BASE_URL'])?.trim() || undefined
 }
 
 async function readCertificates(path: string): Promise<string> {

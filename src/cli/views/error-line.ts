@@ -4,17 +4,29 @@ import { adviceOn } from '../../core/advice.ts'
 import { redactText } from '../../core/redact.ts'
 import { isUploadError, summarize, TransportError, type ErrorSummary } from '../../core/errors.ts'
 import { inWords } from './operation-words.ts'
+import { countOf } from './wording.ts'
 
 const DEEPEST = 5
+/** What to do about a 413. Whoever sets such a limit answers with the status alone, or with a page. */
+const TOO_LARGE =
+  'A proxy in front of that host may take no request so large (nginx: client_max_body_size, 1 MB by default). ' +
+  'Ask those who run it to raise that limit, then try again.'
 /** System codes that the outer errors already put in words of their own. */
 const SAID: readonly unknown[] = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', undefined]
 
 /** The code and the words of an error. A network failure behind it, such as a refused certificate, is named. */
 export function errorLine(error: unknown): ErrorSummary {
-  const { code, message, ...where } = summarize(error)
-  const reason = networkReason(error)
-  const words = reason === undefined || message.includes(reason) ? message : `${message} ${reason}.`
-  return { code, message: onOneLine(redactText(words)), ...where }
+  const summary = summarize(error)
+  const said = (words: string): ErrorSummary => ({ ...summary, message: onOneLine(redactText(words)) })
+  const { message, attempt = 1, isBaseUrlDoubtful } = summary
+  const failure = networkFailureOf(error)
+  if (failure === undefined || message.includes(failure.message)) return said(message)
+  const { host, systemCode } = failure.details
+  if (isBaseUrlDoubtful === true && isOfProxy(failure)) {
+    const words = `Could not reach ${String(host)} in ${countOf(attempt, 'attempt')}. ${failure.message}.`
+    return { ...said(words), isBaseUrlDoubtful: undefined }
+  }
+  return said(SAID.includes(systemCode) ? message : `${message} ${failure.message}.`)
 }
 
 /**
@@ -36,6 +48,7 @@ export function withAdvice(error: ErrorSummary): string {
 export function adviceFor({ code, status, file }: Pick<ErrorSummary, 'code' | 'status' | 'file'>): string {
   if (isNameTaken({ code, status, file }))
     return `${adviceOn(code)} If the session has the file already, --reprocess sends it once more.`
+  if (status === 413) return TOO_LARGE
   const isElsewhere = code === 'ERR_UPLOAD_SERVICE_REFUSED' && (status === 404 || status === 405)
   if (!isElsewhere) return adviceOn(code)
   const doubt = file === undefined ? 'names nothing of yours, check' : 'does not mean this file, check the session and'
@@ -94,13 +107,21 @@ const UNADVISED: ReadonlySet<ErrorSummary['code']> = new Set([
 ])
 
 /** What the transport said, found among the causes of an error. */
-function networkReason(error: unknown): string | undefined {
+function networkFailureOf(error: unknown): TransportError | undefined {
   let cause = error instanceof Error ? error.cause : undefined
   for (let depth = 0; depth < DEEPEST && isUploadError(cause); depth += 1) {
-    if (cause instanceof TransportError) return SAID.includes(cause.details['systemCode']) ? undefined : cause.message
+    if (cause instanceof TransportError) return cause
     cause = cause.cause
   }
   return undefined
+}
+
+/**
+ * True if it was the proxy that could not be reached or that refused, so that nothing is known of the host behind it. One that
+ * answers 5xx may not have found that host.
+ */
+function isOfProxy({ details }: TransportError): boolean {
+  return details['proxy'] !== undefined && !String(details['systemCode']).startsWith('ERR_PROXY_ANSWERED_5')
 }
 
 function onOneLine(text: string): string {

@@ -120,7 +120,8 @@ function sayUnknown(
 ): void {
   const isOfNames = isEachNameRefused(missing)
   const thing = isOfNames ? 'what these names stand for' : 'the place of its files'
-  const why = 'the service may have been restored from a backup, or be another one'
+  const why =
+    'the key or token may be of another organisation than that which began it, or the service may have been restored from a backup, or be another one'
   output.complain(
     `${what} Session ${sessionId}, or ${thing}, is not known there: ${why}. Nothing that is stored was touched.`,
   )

@@ -1,5 +1,6 @@
-// What copies of the service share in a data folder besides the objects: which database the folder belongs to, and the secret that
-// signs addresses. Each is made exactly once, by whoever comes first, even if many come at the same time.
+// What copies of the service share in a data folder besides the objects: which database the folder belongs to, by which id that
+// database knows the folder, and the secret that signs addresses. Each is made exactly once, by whoever comes first, even if many come
+// at the same time.
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { link, open, readdir, readFile, rename, rm } from 'node:fs/promises'
@@ -12,10 +13,11 @@ import type { Database } from './tables.ts'
 const SECRET_BYTES = 32
 
 const IDENTITY = 'database-id'
+const FOLDER = 'folder-id'
 const SIGNING_KEY = 'signing-key'
 /** What a service makes in a folder, and what a new disk has in it. Systems keep things of theirs under names with a dot. */
 const OWN_NAMES =
-  /^(?:\..*|lost\+found|db(?:\.making)?|objects|lock|beacons|(?:database-id|signing-key)(?:\.[\da-f-]{36})?)$/
+  /^(?:\..*|lost\+found|db(?:\.making)?|objects|lock|beacons|(?:database-id|folder-id|signing-key)(?:\.[\da-f-]{36})?)$/
 
 /** The folder belongs to another database, to which its objects are no leftovers, or to another program. */
 class ForeignDataFolderError extends Error {
@@ -77,6 +79,35 @@ async function checkObjects(folder: string, db: Database): Promise<void> {
   throw new ForeignDataFolderError(
     `The data folder ${folder} has objects of which this database knows nothing. Name the database that it was begun ` +
       'with. (Nobody needs them any more? Then remove its folder objects.)',
+  )
+}
+
+/**
+ * Ties a database to the folder with its objects. Rejects with ForeignDataFolderError if they are in another folder: copies that share
+ * the database and not the folder would not find each other's objects. `claim` makes what is missing, after a look that makes nothing.
+ */
+export async function tieToFolder(folder: string, db: Database, claim: () => Promise<void>): Promise<void> {
+  const known = async (): Promise<string | null> =>
+    (await db.selectFrom('database_identity').select('folder_id').executeTakeFirstOrThrow()).folder_id
+  const path = join(folder, FOLDER)
+  const refuseOther = (own: Buffer | undefined, id: string | null): void => {
+    if (id !== null && own?.toString().trim() !== id) throw isElsewhere(folder, id)
+  }
+  // In this order: the file is there before the database knows of it.
+  const before = await known()
+  refuseOther(await readIfThere(path), before)
+  await claim()
+  const own = await madeOnce(path, () => Promise.resolve(Buffer.from(randomUUID())))
+  // Of copies that begin at once, one comes first.
+  const first = db.updateTable('database_identity').set({ folder_id: own.toString().trim() })
+  await first.where('folder_id', 'is', null).execute()
+  refuseOther(own, await known())
+}
+
+function isElsewhere(folder: string, id: string): ForeignDataFolderError {
+  return new ForeignDataFolderError(
+    `The database keeps its objects in another folder than ${folder}. Give all copies the same folder, on a disk that each of ` +
+      `them mounts, or a bucket. (That folder is lost, and this one is to take its place? Then write ${id} into its file ${FOLDER}.)`,
   )
 }
 

@@ -141,6 +141,8 @@ const OPEN_SESSIONS = [
 // The order of capture is that of the ids.
 const NO_POSITIONS = ['alter table mocap_session_files drop column position']
 
+const FOLDER = ['alter table database_identity add column folder_id text']
+
 /** All steps by name, in order. */
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-first': steps(FIRST),
@@ -149,6 +151,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0004-owners': steps(OWNERS),
   '0005-open-sessions': steps(OPEN_SESSIONS),
   '0006-no-positions': steps(NO_POSITIONS),
+  '0007-folder': steps(FOLDER),
 }
 
 function steps(statements: readonly string[]): Migration {

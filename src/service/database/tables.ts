@@ -89,6 +89,8 @@ export interface Tables {
   /** One row that identifies this database, so that no service works on another one's data folder. */
   database_identity: {
     id: string
+    /** Of the folder with the objects. Null: of none yet, as with an embedded database or a bucket. */
+    folder_id: string | null
   }
   objects: {
     key: string

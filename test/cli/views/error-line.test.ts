@@ -40,6 +40,43 @@ describe('the line of an error', () => {
     expect(withAdvice(refused)).toMatch(/ or ask those who run it\.$/)
   })
 
+  it('says of a body that is too large whose limit that may be, for a part and for a call', () => {
+    const part = { code: 'ERR_UPLOAD_HTTP_STATUS', message: 'a.mp4: The storage refused part 1 (413).' } as const
+    const call = { code: 'ERR_UPLOAD_SERVICE_REFUSED', message: 'The service refused to create it (413).' } as const
+
+    for (const error of [part, call])
+      expect(withAdvice({ ...error, status: 413 })).toMatch(
+        /\(413\)\. A proxy in front of that host may take no request so large \(nginx: client_max_body_size, 1 MB by default\)\. Ask those who run it to raise that limit, then try again\.$/,
+      )
+  })
+
+  it.each([
+    ['refuses', 'The proxy p:3128 answered 407 instead of opening a connection to h:443: check', '407'],
+    ['is not there', 'The proxy p:3128 could not be used for h:443: Connection to p:3128 was refused', undefined],
+  ])('of a proxy that %s is what is known of it, and no doubt of the base URL', (_, message, status) => {
+    const details = { host: 'h:443', proxy: 'p:3128', systemCode: status && `ERR_PROXY_ANSWERED_${status}` }
+    const cause = new TransportError('ERR_UPLOAD_NETWORK', message, { ending: 'neverWhole', phase: 'connect', details })
+    const guess =
+      'Could not reach h:443 (…). Gave up after 3 attempts to create it. Check the base URL and the network.'
+    const lasts = { host: 'h:443', attempts: 3, isBaseUrlDoubtful: true }
+    const error = errorLine(new UploadError('ERR_UPLOAD_HOST_UNREACHABLE', guess, { cause, details: lasts }))
+
+    expect(error.isBaseUrlDoubtful).toBeUndefined()
+    expect(error.message).toBe(`Could not reach h:443 in 3 attempts. ${message}.`)
+  })
+
+  it('of a proxy that finds no such host leaves the base URL in doubt', () => {
+    const details = { host: 'h:443', proxy: 'p:3128', systemCode: 'ERR_PROXY_ANSWERED_503' }
+    const cause = new TransportError('ERR_UPLOAD_NETWORK', 'The proxy p:3128 answered 503', {
+      ...{ ending: 'neverWhole', phase: 'connect', details },
+    })
+    const guess = 'Could not reach h:443. Check the base URL and the network.'
+    const lasts = { host: 'h:443', attempts: 3, isBaseUrlDoubtful: true }
+    const error = errorLine(new UploadError('ERR_UPLOAD_HOST_UNREACHABLE', guess, { cause, details: lasts }))
+
+    expect(error).toMatchObject({ isBaseUrlDoubtful: true, message: `${guess} The proxy p:3128 answered 503.` })
+  })
+
   it('leaves it to the message where that knows more of the case', () => {
     const unknown = new UploadError('ERR_UPLOAD_INVALID_ARGUMENT', 'Unknown option. See mocap-uplink --help.')
 

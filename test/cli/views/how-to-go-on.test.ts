@@ -168,6 +168,9 @@ describe('an upload without a session', () => {
     expect(what).toMatch(
       new RegExp(`^Missing: .* Session ${String(sessionId)}, or what these names stand for, is not known there: `),
     )
+    expect(what).toContain(
+      ': the key or token may be of another organisation than that which began it, or the service ',
+    )
     expect(names).toMatch(new RegExp(`^If it knows the session: correct .* with --session ${String(sessionId)} into`))
     expect(later).toMatch(/^Once it is known: mocap-uplink resume /)
     expect(never).toMatch(/^If it never is, upload .* as a new session, then: mocap-uplink cancel /)

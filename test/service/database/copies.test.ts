@@ -3,11 +3,11 @@
 
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 
 import { createObjectStore } from '../../../src/service/objects/object-store.ts'
 import { newDatabase, queryOnce } from '../../helpers/postgres-server.ts'
@@ -56,6 +56,12 @@ describe.skipIf(server === undefined)('copies of the service on one PostgreSQL s
     await rm(compiled, { recursive: true, force: true })
     await rm(dataDir, { recursive: true, force: true })
   })
+
+  async function newFolder(): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), 'service-copies-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    return folder
+  }
 
   async function startCopy(): Promise<string> {
     const child = fork(join(compiled, 'copy.mjs'), [], {
@@ -116,7 +122,7 @@ describe.skipIf(server === undefined)('copies of the service on one PostgreSQL s
     const done = await queryOnce(databaseUrl, 'select name from kysely_migration')
     expect(new Set(done.map(({ name }) => name)).size).toBe(done.length)
     expect(await queryOnce(databaseUrl, 'select id from database_identity')).toHaveLength(1)
-    expect(await readdir(dataDir)).toEqual(['database-id', 'objects', 'signing-key'])
+    expect(await readdir(dataDir)).toEqual(['database-id', 'folder-id', 'objects', 'signing-key'])
   })
 
   it('take every step of an upload wherever it lands', async () => {
@@ -237,6 +243,44 @@ describe.skipIf(server === undefined)('copies of the service on one PostgreSQL s
     await expect(stranger).rejects.toMatchObject({ code: 'ERR_SERVICE_DATA_FOREIGN' })
     await expect(startUnderTest({ dataDir })).rejects.toMatchObject({ code: 'ERR_SERVICE_DATA_FOREIGN' })
     expect(await readdir(join(dataDir, 'objects/stored'))).toEqual(before)
+  })
+
+  it('refuse a folder of their own, in which the others would not find its objects, and make nothing in it', async () => {
+    const own = await newFolder()
+
+    await expect(startUnderTest({ dataDir: own, databaseUrl })).rejects.toMatchObject({
+      code: 'ERR_SERVICE_DATA_FOREIGN',
+      message: expect.stringContaining('keeps its objects in another folder') as string,
+    })
+    expect(await readdir(own)).toEqual([])
+  })
+
+  it('of two that begin at once in folders of their own, let one begin', async () => {
+    const options = { databaseUrl: await newDatabase(server!) }
+    const folders = await Promise.all([newFolder(), newFolder()])
+    const starts = await Promise.allSettled(folders.map((dataDir) => startUnderTest({ dataDir, ...options })))
+    for (const start of starts) if (start.status === 'fulfilled') await start.value.close()
+
+    expect(starts.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect(starts.find(({ status }) => status === 'rejected')).toMatchObject({
+      reason: { code: 'ERR_SERVICE_DATA_FOREIGN' },
+    })
+  })
+
+  it('accept a folder in the place of one that is lost, once it has the id that the refusal names', async () => {
+    const options = { databaseUrl: await newDatabase(server!) }
+    const [lost, next] = [await newFolder(), await newFolder()]
+    await (await startUnderTest({ dataDir: lost, ...options })).close()
+    const { message } = await startUnderTest({ dataDir: next, ...options }).then(
+      () => new Error('It started.'),
+      (error: unknown) => error as Error,
+    )
+    const [, id = ''] = /write (\S+) into its file folder-id/.exec(message) ?? []
+    expect(id).toBe(await readFile(join(lost, 'folder-id'), 'utf8'))
+    await writeFile(join(next, 'folder-id'), `${id}\n`)
+
+    await (await startUnderTest({ dataDir: next, ...options })).close()
+    expect(await readdir(next)).toContain('database-id')
   })
 
   it('go on when the server drops every connection, at the latest when asked again', async () => {

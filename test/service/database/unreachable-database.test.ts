@@ -25,7 +25,9 @@ it('names the host that does not answer, and no password', async () => {
   const error = await startWith(`postgres://uplink:${PASSWORD}@127.0.0.1:${address.port}/records`)
 
   expect(error).toHaveProperty('code', 'ERR_SERVICE_DATABASE')
-  expect(String(error)).toContain(`newest shape: connect ECONNREFUSED 127.0.0.1:${address.port}.`)
+  expect(String(error)).toContain(
+    `The service could not open its database: connect ECONNREFUSED 127.0.0.1:${address.port}.`,
+  )
   expect(String(error)).not.toContain(PASSWORD)
 })
 
@@ -35,6 +37,8 @@ it.skipIf(server === undefined)('tells what the database says, and no password',
 
   const error = await startWith(url.href)
 
-  expect(String(error)).toMatch(/newest shape: password authentication failed for user "\w+"\.$/)
+  expect(String(error)).toMatch(
+    /The service could not open its database: password authentication failed for user "\w+"\.$/,
+  )
   expect(String(error)).not.toContain(PASSWORD)
 })

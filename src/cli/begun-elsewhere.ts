@@ -1,0 +1,26 @@
+// Finds sessions of another service than the one that is asked. Two services may share a state folder, such as one to try things
+// out and the one that counts, and files of the one must not go to the other because both are resumed.
+
+import { hostOf } from '../core/address/address.ts'
+import { foldJournal } from '../core/journal/fold-journal.ts'
+import type { Journal } from '../core/ports.ts'
+import type { SessionSummary } from '../flows/sessions.ts'
+
+/**
+ * Maps the key of each session that exists at another host and port to that `host:port`. Of a session that was never opened nothing
+ * is there, so its address may simply have been misspelt. `asked`: the service's base URL; undefined in a dry run without one.
+ */
+export async function begunElsewhere(
+  sessions: readonly SessionSummary[],
+  journal: Pick<Journal, 'read'>,
+  asked: string | undefined,
+): Promise<ReadonlyMap<string, string>> {
+  const elsewhere = new Map<string, string>()
+  if (asked === undefined) return elsewhere
+  for (const { key, sessionIds, error } of sessions) {
+    if (sessionIds.length === 0 || error !== undefined) continue
+    const { host } = foldJournal(await journal.read(key))
+    if (host !== undefined && host !== hostOf(asked)) elsewhere.set(key, host)
+  }
+  return elsewhere
+}
