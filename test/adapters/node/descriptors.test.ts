@@ -69,8 +69,8 @@ describe('what the system refuses', () => {
   })
 
   it('is recognized in what was made of it: a cause, or one of several errors', async () => {
-    const { descriptors, close } = machine({ room: 1 })
-    descriptors.opened('file')
+    const { descriptors } = machine({ room: 1 })
+    const hasClosed = descriptors.opened('file')
     let isRefused = true
     const cause = Object.assign(new Error('none left'), { code: 'EMFILE' })
     const thrown = new Error('cannot be read', { cause: new AggregateError([new Error('no route'), cause]) })
@@ -80,7 +80,7 @@ describe('what the system refuses', () => {
       return 'open'
     })
     isRefused = false
-    close('file')
+    hasClosed()
 
     expect(await opening).toBe('open')
   })
@@ -239,6 +239,7 @@ function machine(system: { room: number; readonly code?: string }) {
   const descriptors = createDescriptors(clock)
   const opened: string[] = []
   const errors: string[] = []
+  const closings: Record<'file' | 'connection', (() => void)[]> = { file: [], connection: [] }
   const kindOf = (use: DescriptorUse): 'file' | 'connection' | undefined =>
     use === 'journal' ? undefined : use === 'file' ? 'file' : 'connection'
   const take = (use: DescriptorUse, name: string): void => {
@@ -247,7 +248,7 @@ function machine(system: { room: number; readonly code?: string }) {
     system.room -= 1
     opened.push(name)
     const kind = kindOf(use)
-    if (kind !== undefined) descriptors.opened(kind)
+    if (kind !== undefined) closings[kind].push(descriptors.opened(kind))
     // A journal's file is closed again at once.
     else system.room += 1
   }
@@ -265,7 +266,7 @@ function machine(system: { room: number; readonly code?: string }) {
     },
     close(kind: 'file' | 'connection') {
       system.room += 1
-      descriptors.closed(kind)
+      closings[kind].shift()?.()
     },
   }
 }
