@@ -95,8 +95,10 @@ export function createDescriptors(clock: Clock): Descriptors {
     const failed = (error: unknown): Refused => {
       connecting -= count
       if (!mayWait(use, error)) throw error
-      // Whoever stands first in line is woken when that is closed.
-      for (const giveUp of giveUps) if (giveUp()) break
+      // The last one is not for a file: without any, a part that has its file would be refused.
+      const mayTake = use !== 'file' || open.connection > 1
+      // Whoever stands first in line is woken when it is closed.
+      for (const giveUp of giveUps) if (mayTake && giveUp()) break
       return REFUSED
     }
     try {

@@ -219,13 +219,14 @@ describe('where this process may have one connection open', () => {
     expect(first.wire.socket.destroyed).toBe(true)
   })
 
-  it('an idle one gives way to a file', async () => {
-    const { pool, acquire, descriptors, wires } = setUp(3, 1)
-    pool.release(await acquire())
+  it('an idle one gives way to a file, but not the last one, which the part of that file will want', async () => {
+    const { pool, acquire, descriptors, wires } = setUp(3, 2)
+    const openFile = async (mostOpen: number) => descriptors.patiently('file', () => refuseIfFull(wires, mostOpen))
+    for (const connection of [await acquire(), await acquire()]) pool.release(connection)
 
-    const opening = Promise.resolve(descriptors.patiently('file', () => refuseIfFull(wires, 1)))
-
-    expect(await soon(opening)).toBe('open')
+    expect(await soon(openFile(2))).toBe('open')
+    expect(await soon(openFile(1))).toBe(NOTHING)
+    expect(pool.takeReady(TARGET.origin)).toBeDefined()
   })
 
   it('whoever wants another waits for the end of that one, or takes it', async () => {
