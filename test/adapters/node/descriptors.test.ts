@@ -208,6 +208,38 @@ describe('a connection', () => {
   })
 })
 
+describe('a connection that is idle', () => {
+  it('stays where only a file waits, for which the part that had it closes its own', async () => {
+    const { open, descriptors, opened } = machine({ room: 1 })
+    open('part', 'a')
+    await passTurns(50)
+    open('file', 'b')
+
+    expect(descriptors.idle({})).toBe(false)
+    open('call', 'c')
+    await passTurns(50)
+    expect(descriptors.idle({})).toBe(true)
+
+    expect(opened).toEqual(['a'])
+  })
+
+  it('is not asked to give way once it is closed', async () => {
+    const { open, descriptors } = machine({ room: 1 })
+    open('part', 'a')
+    await passTurns(50)
+    const asked: string[] = []
+    const giveUp = (name: string) => () => asked.push(name) === 0
+    const hasClosed = descriptors.opened('connection', giveUp('closed'))
+    descriptors.opened('connection', giveUp('open'))
+
+    hasClosed()
+    open('call', 'b')
+    await passTurns(50)
+
+    expect(asked).toEqual(['open'])
+  })
+})
+
 it('notices within a second what others have closed, and lets all go for whom there is room', async () => {
   const { open, clock, opened, room } = machine({ room: 1 })
   open('file', 'a')
