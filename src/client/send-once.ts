@@ -17,7 +17,7 @@ export async function sendOnce(
   const { signal } = request
   signal.throwIfAborted()
   const deadline = createTimeLimit(clock, asked.timeoutMs, () => new Error('late'), signal)
-  const timed = { ...request, signal: deadline.signal }
+  const timed = { ...request, signal: deadline.signal, onStarted: () => deadline.restart(asked.timeoutMs) }
   try {
     return await transport.send(timed)
   } catch (error) {

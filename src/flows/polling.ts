@@ -98,8 +98,8 @@ export async function pollAnalysis(
   let hasAnswered = false
   for (let turn = 0; ; turn += 1) {
     // For as long as there is time: the client would ask an absent service for as long as the service is waited for.
-    const question = createTimeLimit(clock, AWAKE_AGAIN_MS, () => new Error('late'), signal)
-    question.restart(Math.max(leftMs(), LAST_QUESTION_MS), AWAKE_AGAIN_MS)
+    const limitMs = Math.max(leftMs(), LAST_QUESTION_MS)
+    const question = createTimeLimit(clock, limitMs, () => new Error('late'), signal, AWAKE_AGAIN_MS)
     try {
       const { status } = await get(question.signal)
       hasAnswered = true

@@ -627,6 +627,21 @@ describe('a deadline', () => {
     await expect(confirmed).resolves.toBeUndefined()
   })
 
+  it('counts from when a try no longer waits for something of this machine', async () => {
+    const subject = clientUnderTest({ callTimeoutMs: 2000 })
+    const confirmed = confirm(subject)
+    const { request, reply } = await subject.transport.next()
+    for (let second = 0; second < 60; second += 1) {
+      request.onStarted?.()
+      await subject.clock.advance(1000)
+    }
+    expect(request.signal.aborted).toBe(false)
+    reply({ status: 200 })
+
+    await expect(confirmed).resolves.toBeUndefined()
+    expect(subject.clock.pending).toBe(0)
+  })
+
   it.each([
     ['doubtful', 'ERR_UPLOAD_TIMEOUT'],
     ['neverWhole', undefined],

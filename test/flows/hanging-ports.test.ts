@@ -1,5 +1,5 @@
 // A source, a transport or a hasher of the host that hangs, whatever signal it was given: a pause, a cancel and a close come to their
-// end all the same.
+// end all the same, and so does an upload whose bytes have all arrived.
 
 import { describe, expect, it } from 'vitest'
 
@@ -108,6 +108,16 @@ describe.each(Object.entries(CASES))('%s that hangs', (_, hangingCase) => {
     await clock.advance(86_400_000)
     expect(clock.pending).toBe(0)
   })
+})
+
+it('a source that never closes holds up its upload for a quarter of a minute: its bytes have arrived', async () => {
+  const { clock, settled, upload, uplink } = await hanging({ source: sourceWith({ close: never }) })
+
+  await clock.advance(15_000)
+
+  expect(await settled(endOf(upload))).toMatchObject({ report: { status: 'confirmed' } })
+  expect(uplink.stats().inFlight).toBe(0)
+  expect(clock.pending).toBe(0)
 })
 
 it('a transport that never closes holds up the close of an Uplink for a quarter of a minute', async () => {

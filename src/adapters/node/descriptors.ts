@@ -1,5 +1,6 @@
 // What this process has open, files and connections alike, takes descriptors, of which the system gives it only so many. What is
-// refused for want of one waits until something of ours is closed, so that fewer parts go at a time instead of some failing.
+// refused for want of one waits until something of ours is closed, so that fewer parts go at a time instead of some failing. An
+// idle connection is closed for it, whichever Uplink of the process it belongs to.
 //
 // Whoever holds most goes first: without the journal all ends, a part that wants a connection has its file open already, and
 // what wants a file has nothing yet. A connection waits only for other connections: those who hold files may all be waiting
@@ -24,6 +25,8 @@ export interface DescriptorWait {
   readonly signal?: AbortSignal | undefined
   /** Called at least once a second while it waits, but not while its work goes on. */
   readonly onWait?: (() => void) | undefined
+  /** What it wants a connection to. An idle one to the same can be used instead. */
+  readonly to?: object | undefined
 }
 
 export interface Descriptors {
@@ -32,20 +35,20 @@ export interface Descriptors {
    * with the system's error, if nothing is open that will be closed, or nothing was closed in 12 h of waiting.
    */
   patiently<T>(use: DescriptorUse, work: () => T | Promise<T>, wait?: DescriptorWait): T | Promise<T>
-  /** A file to upload, or a connection, is open now. */
-  opened(what: 'file' | 'connection'): void
-  /** It is closed. */
-  closed(what: 'file' | 'connection'): void
-  /** A connection is idle: it can be used, or closed, by who waits for one. A file would wait on, and keep those from it. */
-  idle(): void
+  /**
+   * A file to upload, or a connection, is open now. Returns what must be called once it is closed. `giveUp` closes it if it is
+   * idle, and returns whether it was.
+   */
+  opened(what: 'file' | 'connection', giveUp?: () => boolean): () => void
+  /** A connection is about to be idle. Returns whether it must be closed instead, for somebody who cannot use it goes first. */
+  idle(to: object): boolean
 }
 
 const REFUSED = Symbol('refused')
 type Refused = typeof REFUSED
 
-interface Waiter {
+interface Waiter extends Pick<DescriptorWait, 'onWait' | 'to'> {
   readonly use: DescriptorUse
-  readonly onWait: (() => void) | undefined
   /** Lets it try again. Undefined while it does. */
   wake: (() => void) | undefined
 }
@@ -61,6 +64,7 @@ export function createDescriptors(clock: Clock): Descriptors {
   /** In the order in which they go. */
   const waiting: Waiter[] = []
   const open = { file: 0, connection: 0 }
+  const giveUps = new Set<() => boolean>()
   let connecting = 0
   let quietLooks = 0
   let timer: unknown
@@ -91,6 +95,10 @@ export function createDescriptors(clock: Clock): Descriptors {
     const failed = (error: unknown): Refused => {
       connecting -= count
       if (!mayWait(use, error)) throw error
+      // The last one is not for a file: without any, a part that has its file would be refused.
+      const mayTake = use !== 'file' || open.connection > 1
+      // Whoever stands first in line is woken when it is closed.
+      for (const giveUp of giveUps) if (mayTake && giveUp()) break
       return REFUSED
     }
     try {
@@ -103,9 +111,9 @@ export function createDescriptors(clock: Clock): Descriptors {
   const standInLine = async <T>(
     use: DescriptorUse,
     work: () => T | Promise<T>,
-    { signal, onWait }: DescriptorWait,
+    { signal, onWait, to }: DescriptorWait,
   ): Promise<T> => {
-    const waiter: Waiter = { use, onWait, wake: undefined }
+    const waiter: Waiter = { use, onWait, to, wake: undefined }
     const behind = waiting.findIndex((other) => ORDER.indexOf(other.use) > ORDER.indexOf(use))
     waiting.splice(behind < 0 ? waiting.length : behind, 0, waiter)
     if (waiting.length === 1) timer = clock.setTimeout(look, LOOK_EVERY_MS)
@@ -134,13 +142,22 @@ export function createDescriptors(clock: Clock): Descriptors {
       const made = attempt(use, work)
       return isPromise(made) ? made.then(orInLine) : orInLine(made)
     },
-    opened: (what) => void (open[what] += 1),
-    closed(what) {
-      open[what] -= 1
-      quietLooks = 0
-      wake()
+    opened(what, giveUp) {
+      open[what] += 1
+      if (giveUp) giveUps.add(giveUp)
+      return () => {
+        open[what] -= 1
+        if (giveUp) giveUps.delete(giveUp)
+        quietLooks = 0
+        wake()
+      }
     },
-    idle: wakeConnection,
+    idle(to) {
+      // Not for a file: the one of the part that had this connection is about to be closed.
+      const next = waiting.find((waiter) => waiter.wake && waiter.use !== 'file')
+      next?.wake?.()
+      return next !== undefined && next.to !== to
+    },
   }
 }
 

@@ -15,6 +15,7 @@ import { createWatchdog, type AttemptTimeouts, type Watchdog } from './watchdog.
 import type { Content } from './whole-body.ts'
 import type { WindowBodies } from './window-bodies.ts'
 import { isPromise } from '../is-promise.ts'
+import { unlessLate } from '../time/unless-late.ts'
 
 /** What the attempts of all sessions share. */
 export interface AttemptPorts {
@@ -106,7 +107,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     }
     if (!reader) return sourceFailure(error, ending)
     // A platform that could not read the Blob says only that no answer came.
-    const changed = body?.isUnread === true ? await changeOf(reader) : undefined
+    const changed = body?.isUnread && (await changeOf(reader))
     if (changed) return sourceFailure(changed, ending)
     if (isTransportError(error)) return { kind: 'missing', ending, error }
     // Some errors of ours may pass, such as that of a hasher that lost its worker thread: the part may well go through next
@@ -121,13 +122,14 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
       const ended = body?.end?.()
       if (ended) await ended
       // A hash that is computed elsewhere need not go on for an answer that asked for no digest.
-      if (body?.isUnread && body.digest() !== undefined) controller.abort(new Error('The attempt has ended.'))
+      if (body?.isUnread && body.digest() !== undefined) controller.abort()
     } finally {
       // Even when a host's hash cannot be freed: other sessions of the engine need the windows.
       attempt.lease?.release()
       attempt.lease = undefined
       const closed = readers.release(unit.fileIndex)
-      if (closed && reader) await closed
+      // A drive that is gone may never close it. What came of the attempt is known by now.
+      if (closed && reader) await unlessLate(ports.clock, AbortSignal.abort(), closed, () => undefined)
       ports.onEnded(attempt)
     }
   }

@@ -38,12 +38,15 @@ export interface TransportRequest {
   readonly maxReplyBytes?: number
   /**
    * Reports how many bytes of the body were handed to the network so far: it never falls, and ends at the length when all were
-   * handed over. 0 says that the connection is there, or that it is us who keep it waiting. Where it is given and there is a body, the transport must call it, at the
-   * latest before it answers: a 2xx is not believed for a part that was not reported to its end, and a part of which nothing
-   * was reported fails with ERR_UPLOAD_INTERNAL.
+   * handed over. 0 says that the connection is there. Where it is given and there is a body, the transport must call it, at the latest
+   * before it answers: a 2xx is not believed for a part that was not reported to its end, and a part of which nothing was
+   * reported fails with ERR_UPLOAD_INTERNAL.
    */
   readonly onSent?: (sentBytes: number) => void
-  /** Where the transport `hasQueue`: called when the request leaves our queue and is handed to the platform. */
+  /**
+   * Time to connect counts from its last call. Where the transport `hasQueue`: called when the request leaves our queue and is
+   * handed to the platform. Also called at least once a second while the request waits for something of this machine.
+   */
   readonly onStarted?: () => void
 }
 

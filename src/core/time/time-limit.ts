@@ -7,25 +7,31 @@ import { hasSlept } from './suspend.ts'
 export interface TimeLimit {
   /** Fires when the time is up, or before that with the outer signal and its reason. */
   readonly signal: AbortSignal
-  /** Gives this much time from now on, ms, instead of what was left; after a sleep `againMs`, by default the same. */
-  restart(limitMs: number, againMs?: number): void
+  /** Gives this much time from now on, ms, instead of what was left; after a sleep the same. */
+  restart(limitMs: number): void
   /** Removes the timer and the listener. Must be called in the end. */
   end(): void
 }
 
 /**
  * After a sleep, the whole time is given once more: nobody knows how much of it was left, and what was waited for may have come
- * meanwhile, unread. `tooLate` gives the reason with which the signal then fires.
+ * meanwhile, unread. `againMs`: how much is given then instead. `tooLate` gives the reason with which the signal then fires.
  */
-export function createTimeLimit(clock: Clock, limitMs: number, tooLate: () => Error, outer?: AbortSignal): TimeLimit {
+export function createTimeLimit(
+  clock: Clock,
+  limitMs: number,
+  tooLate: () => Error,
+  outer?: AbortSignal,
+  againMs?: number,
+): TimeLimit {
   const controller = new AbortController()
   const leave = outer && onAbort(outer, () => controller.abort(outer.reason))
   let timer: unknown
-  const restart = (ms: number, againMs = ms): void => {
+  const restart = (ms: number, sleptMs = ms): void => {
     clock.clearTimeout(timer)
     const dueMs = clock.monotonicNow() + ms
     timer = clock.setTimeout(() => {
-      if (hasSlept(clock, dueMs)) restart(againMs)
+      if (hasSlept(clock, dueMs)) restart(sleptMs)
       else controller.abort(tooLate())
     }, ms)
   }
@@ -33,6 +39,6 @@ export function createTimeLimit(clock: Clock, limitMs: number, tooLate: () => Er
     clock.clearTimeout(timer)
     leave?.()
   }
-  restart(limitMs)
+  restart(limitMs, againMs)
   return { signal: controller.signal, restart, end }
 }

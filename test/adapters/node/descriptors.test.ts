@@ -69,8 +69,8 @@ describe('what the system refuses', () => {
   })
 
   it('is recognized in what was made of it: a cause, or one of several errors', async () => {
-    const { descriptors, close } = machine({ room: 1 })
-    descriptors.opened('file')
+    const { descriptors } = machine({ room: 1 })
+    const hasClosed = descriptors.opened('file')
     let isRefused = true
     const cause = Object.assign(new Error('none left'), { code: 'EMFILE' })
     const thrown = new Error('cannot be read', { cause: new AggregateError([new Error('no route'), cause]) })
@@ -80,7 +80,7 @@ describe('what the system refuses', () => {
       return 'open'
     })
     isRefused = false
-    close('file')
+    hasClosed()
 
     expect(await opening).toBe('open')
   })
@@ -149,11 +149,12 @@ describe('a connection', () => {
     expect(errors).toEqual(['d: EMFILE', 'b: EMFILE', 'c: EMFILE'])
   })
 
-  it('is given up even behind a file of the journal, which waits for the files of all who want one', async () => {
+  it('is given up even behind files of the journal, which wait for the files of all who want one', async () => {
     const { open, close, clock, errors, opened } = machine({ room: 2 })
     open('file', 'a')
     open('file', 'b')
     open('journal', 'j')
+    open('journal', 'k')
     await passTurns(50)
     open('part', 'of a')
     open('part', 'of b')
@@ -163,7 +164,7 @@ describe('a connection', () => {
     close('file')
     await passTurns(50)
 
-    expect(opened).toEqual(['a', 'b', 'j', 'of b'])
+    expect(opened).toEqual(['a', 'b', 'j', 'k', 'of b'])
   })
 
   it('is not told that it waits while it is being made: the host may never answer', async () => {
@@ -207,6 +208,38 @@ describe('a connection', () => {
   })
 })
 
+describe('a connection that is idle', () => {
+  it('stays where only a file waits, for which the part that had it closes its own', async () => {
+    const { open, descriptors, opened } = machine({ room: 1 })
+    open('part', 'a')
+    await passTurns(50)
+    open('file', 'b')
+
+    expect(descriptors.idle({})).toBe(false)
+    open('call', 'c')
+    await passTurns(50)
+    expect(descriptors.idle({})).toBe(true)
+
+    expect(opened).toEqual(['a'])
+  })
+
+  it('is not asked to give way once it is closed', async () => {
+    const { open, descriptors } = machine({ room: 1 })
+    open('part', 'a')
+    await passTurns(50)
+    const asked: string[] = []
+    const giveUp = (name: string) => () => asked.push(name) === 0
+    const hasClosed = descriptors.opened('connection', giveUp('closed'))
+    descriptors.opened('connection', giveUp('open'))
+
+    hasClosed()
+    open('call', 'b')
+    await passTurns(50)
+
+    expect(asked).toEqual(['open'])
+  })
+})
+
 it('notices within a second what others have closed, and lets all go for whom there is room', async () => {
   const { open, clock, opened, room } = machine({ room: 1 })
   open('file', 'a')
@@ -239,6 +272,7 @@ function machine(system: { room: number; readonly code?: string }) {
   const descriptors = createDescriptors(clock)
   const opened: string[] = []
   const errors: string[] = []
+  const closings: Record<'file' | 'connection', (() => void)[]> = { file: [], connection: [] }
   const kindOf = (use: DescriptorUse): 'file' | 'connection' | undefined =>
     use === 'journal' ? undefined : use === 'file' ? 'file' : 'connection'
   const take = (use: DescriptorUse, name: string): void => {
@@ -247,7 +281,7 @@ function machine(system: { room: number; readonly code?: string }) {
     system.room -= 1
     opened.push(name)
     const kind = kindOf(use)
-    if (kind !== undefined) descriptors.opened(kind)
+    if (kind !== undefined) closings[kind].push(descriptors.opened(kind))
     // A journal's file is closed again at once.
     else system.room += 1
   }
@@ -265,7 +299,7 @@ function machine(system: { room: number; readonly code?: string }) {
     },
     close(kind: 'file' | 'connection') {
       system.room += 1
-      descriptors.closed(kind)
+      closings[kind].shift()?.()
     },
   }
 }

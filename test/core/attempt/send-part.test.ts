@@ -270,6 +270,21 @@ describe('a part that is not answered', () => {
     expect(await result).toMatchObject({ kind: 'missing', error: { phase: 'connect' } })
   })
 
+  it.each([500, 0])('is not judged while it waits for something of this machine (%i bytes)', async (sizeBytes) => {
+    const { send, transport, clock } = await setUp({ bytes: fill(sizeBytes, 1) })
+    const result = send()
+    const { request } = await transport.next()
+    for (let second = 0; second < 300; second += 1) {
+      request.onStarted?.()
+      await clock.advance(1_000)
+    }
+    expect(await isSettled(result)).toBe(false)
+
+    await clock.advance(14_000)
+
+    expect(await result).toMatchObject({ kind: 'missing', error: { phase: 'connect' } })
+  })
+
   it('fails the file where it went unread and its source has changed: that may be why', async () => {
     for (const [isBlob, isChanged, kind] of [
       [true, true, 'source'],

@@ -133,7 +133,7 @@ export function lookAt(disk: QuickDisk, { location, folder }: Place): BigIntStat
 }
 
 function openFile(disk: QuickDisk, folder: string, fd: number, facts: BigIntStats): OpenFile {
-  descriptors.opened('file')
+  const hasClosed = descriptors.opened('file')
   return {
     facts,
     read: (into, at, signal) =>
@@ -145,7 +145,7 @@ function openFile(disk: QuickDisk, folder: string, fd: number, facts: BigIntStat
         if (disk.mayAskNow(folder)) disk.askNow(() => closeSync(fd))
         else await diskThreads.run(facts.dev, () => closed(fd))
       } finally {
-        descriptors.closed('file')
+        hasClosed()
       }
     },
   }

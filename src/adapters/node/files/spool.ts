@@ -71,6 +71,7 @@ async function createFile(parent: string): Promise<{ folder: string; path: strin
     folder = await mkdtemp(join(parent, 'mocap-uplink-'))
     removeAtExit(folder)
     const path = join(folder, 'spool')
+    // Who waits does not wait for it to be closed: it is open as long as its session, which may itself be waiting.
     return { folder, path, handle: await descriptors.patiently('file', () => open(path, 'wx+', 0o600)) }
   } catch (error) {
     if (folder !== undefined) {

@@ -3,7 +3,7 @@
 
 import type Client from 'undici/lib/dispatcher/client.js'
 import { onAbort } from '../../../core/on-abort.ts'
-import { isOutOfDescriptors, type Descriptors, type DescriptorUse } from '../descriptors.ts'
+import type { Descriptors, DescriptorUse } from '../descriptors.ts'
 import type { Connector } from './connector.ts'
 import { clientOf } from './one-socket-client.ts'
 import type { Wire } from './wire.ts'
@@ -89,33 +89,29 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     connection.wire.reset()
     return connection.client.destroy()
   }
-  const dropIdle = (origin: Origin, client: Client) => {
+  /** Returns whether it was idle. */
+  const dropIdle = (origin: Origin, client: Client): boolean => {
     const at = origin.idle.findIndex((connection) => connection.client === client)
     // A discarded connection ends a moment later, when another origin object may be stored under this key.
-    if (at < 0) return
+    if (at < 0) return false
     for (const connection of origin.idle.splice(at, 1)) void end(connection)
     forget(origin)
-  }
-  const dropOldest = (origin: Origin): boolean => {
-    const [oldest] = origin.idle
-    if (oldest) dropIdle(origin, oldest.client)
-    return oldest !== undefined
+    return true
   }
   const open = async (origin: Origin, target: URL, signal: AbortSignal): Promise<Connection> => {
-    if (origin.idle.length + origin.taken > maxConnectionsPerHost) dropOldest(origin)
-    const wire = await connect(target, signal).catch((error: unknown) => {
-      // An idle connection, of whatever origin, gives way to one that is wanted.
-      if (isOutOfDescriptors(error) && [...origins.values()].some(dropOldest)) return connect(target, signal)
-      throw error
-    })
+    const [oldest] = origin.idle
+    if (oldest && origin.idle.length + origin.taken > maxConnectionsPerHost) dropIdle(origin, oldest.client)
+    const wire = await connect(target, signal)
     if (isClosed) {
       // It was ready just before, so closing did not find it.
       wire.reset()
       throw closedError()
     }
-    descriptors.opened('connection')
-    wire.socket.once('close', () => descriptors.closed('connection'))
     const client = clientOf(wire, target, options.keepAliveMs)
+    wire.socket.once(
+      'close',
+      descriptors.opened('connection', () => dropIdle(origin, client)),
+    )
     owners.set(client, origin)
     client.once('disconnect', () => dropIdle(origin, client))
     const connection = { client, wire, isReused: false }
@@ -143,7 +139,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
         try {
           const find = (): Connection | Promise<Connection> =>
             (isFresh ? undefined : takeIdle(origin)) ?? open(origin, target, either.signal)
-          return await descriptors.patiently(use, find, { signal: either.signal, onWait })
+          return await descriptors.patiently(use, find, { signal: either.signal, onWait, to: origin })
         } catch (error) {
           give(origin)
           throw error
@@ -158,8 +154,8 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       if (!origin?.busy.delete(connection)) return
       // A connection that has ended is not kept. Closing ends all of them.
       if (!connection.wire.socket.destroyed) {
-        origin.idle.push(connection.isReused ? connection : { ...connection, isReused: true })
-        descriptors.idle()
+        if (descriptors.idle(origin)) void end(connection)
+        else origin.idle.push(connection.isReused ? connection : { ...connection, isReused: true })
       }
       give(origin)
     },

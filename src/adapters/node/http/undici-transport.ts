@@ -3,7 +3,7 @@
 
 import { invalid, isUploadError, UploadError, type AttemptEnding } from '../../../core/errors.ts'
 import type { Transport, TransportReply, TransportRequest } from '../../../core/ports.ts'
-import { descriptors } from '../descriptors.ts'
+import { descriptors, type Descriptors } from '../descriptors.ts'
 import { createConnectionPool, type Connection } from './connection-pool.ts'
 import { createConnector, type ConnectorOptions } from './connector.ts'
 import { exchange } from './exchange.ts'
@@ -30,6 +30,11 @@ export interface UndiciTransportOptions extends ConnectorOptions {
  * An answer whose head arrived but whose body broke off is an answer, with `isBodyCut`.
  */
 export function undiciTransport(options: UndiciTransportOptions = {}): Transport {
+  return undiciTransportOn(descriptors, options)
+}
+
+/** The same in a process whose descriptors a test decides. */
+export function undiciTransportOn(descriptors: Descriptors, options: UndiciTransportOptions = {}): Transport {
   const { maxConnectionsPerHost = 63, keepAliveMs = 4000 } = options
   if (!Number.isInteger(maxConnectionsPerHost) || maxConnectionsPerHost < 1) {
     invalid('maxConnectionsPerHost must be a whole number of at least 1')
@@ -43,14 +48,13 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
   const readTarget = createTargetReader()
   const acquire = async (request: TransportRequest, isFresh: boolean): Promise<Connection> => {
     const target = readUrl(request.url)
-    const { onSent } = request
     try {
       return await pool.acquire(target, {
         isFresh,
         signal: request.signal,
-        use: onSent === undefined ? 'call' : 'part',
+        use: request.onSent === undefined ? 'call' : 'part',
         // So that its wait for a descriptor does not pass for one for the host.
-        onWait: () => onSent?.(0),
+        onWait: request.onStarted,
       })
     } catch (error) {
       request.signal.throwIfAborted()

@@ -4,7 +4,7 @@ import { EventEmitter, getEventListeners } from 'node:events'
 import type { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 
-import { createDescriptors } from '../../../../src/adapters/node/descriptors.ts'
+import { createDescriptors, type Descriptors } from '../../../../src/adapters/node/descriptors.ts'
 import { createConnectionPool, type ConnectionPool } from '../../../../src/adapters/node/http/connection-pool.ts'
 import type { Wire } from '../../../../src/adapters/node/http/wire.ts'
 import { createSimulatedClock } from '../../../helpers/simulated-clock.ts'
@@ -186,17 +186,47 @@ describe('where this process may have one connection open', () => {
     expect(wires.map(({ socket }) => socket.destroyed)).toEqual([true, false])
   })
 
-  it('an idle one is used at once, even if a file has waited for longer', async () => {
-    const { pool, acquire, descriptors } = setUp(3, 1)
-    const first = await acquire()
-    const refused = Object.assign(new Error('none left'), { code: 'EMFILE' })
-    void descriptors.patiently('journal', () => Promise.reject(refused))
-    const second = acquire()
-    expect(await soon(second)).toBe(NOTHING)
+  it.each(['release', 'discard'] as const)(
+    'a file of the journal goes before a part that could use an idle one: %s',
+    async (giveBack) => {
+      const { pool, acquire, descriptors, wires } = setUp(3, 1)
+      const first = await acquire()
+      const opening = Promise.resolve(descriptors.patiently('journal', async () => refuseIfFull(wires, 1)))
+      const second = acquire()
+      expect(await soon(opening)).toBe(NOTHING)
 
-    pool.release(first)
+      pool[giveBack](first)
 
-    expect(await soon(second)).toMatchObject({ client: first.client })
+      expect(await soon(opening)).toBe('open')
+      expect(await soon(second)).toMatchObject({ isReused: false })
+    },
+  )
+
+  it.each(['idle', 'busy'] as const)('an Uplink that has it, %s, does not keep it from another', async (state) => {
+    const one = setUp(3, 1)
+    const other = setUp(3, 1, one)
+    const first = await one.acquire()
+    if (state === 'idle') one.pool.release(first)
+
+    const wanted = other.acquire()
+    if (state === 'busy') {
+      expect(await soon(wanted)).toBe(NOTHING)
+      one.pool.release(first)
+      expect(one.pool.takeReady(TARGET.origin)).toBeUndefined()
+    }
+
+    expect(await soon(wanted)).toMatchObject({ isReused: false })
+    expect(first.wire.socket.destroyed).toBe(true)
+  })
+
+  it('an idle one gives way to a file, but not the last one, which the part of that file will want', async () => {
+    const { pool, acquire, descriptors, wires } = setUp(3, 2)
+    const openFile = async (mostOpen: number) => descriptors.patiently('file', () => refuseIfFull(wires, mostOpen))
+    for (const connection of [await acquire(), await acquire()]) pool.release(connection)
+
+    expect(await soon(openFile(2))).toBe('open')
+    expect(await soon(openFile(1))).toBe(NOTHING)
+    expect(pool.takeReady(TARGET.origin)).toBeDefined()
   })
 
   it('whoever wants another waits for the end of that one, or takes it', async () => {
@@ -214,19 +244,26 @@ describe('where this process may have one connection open', () => {
   })
 })
 
-function setUp(maxConnectionsPerHost: number, mostOpen = Infinity) {
-  const wires: Wire[] = []
+/** `shared`: what another pool of the same process was set up with. */
+function setUp(
+  maxConnectionsPerHost: number,
+  mostOpen = Infinity,
+  shared: { readonly wires: Wire[]; readonly descriptors: Descriptors } = {
+    wires: [],
+    descriptors: createDescriptors(createSimulatedClock()),
+  },
+) {
+  const { wires, descriptors } = shared
   let failure: Error | undefined
   const connect = (): Promise<Wire> => {
     if (failure !== undefined) return Promise.reject(failure)
-    if (wires.filter(({ socket }) => !socket.destroyed).length >= mostOpen) {
-      return Promise.reject(Object.assign(new Error('none left'), { code: 'EMFILE' }))
-    }
-    const wire = wireToNowhere()
-    wires.push(wire)
-    return Promise.resolve(wire)
+    return Promise.resolve().then(() => {
+      refuseIfFull(wires, mostOpen)
+      const wire = wireToNowhere()
+      wires.push(wire)
+      return wire
+    })
   }
-  const descriptors = createDescriptors(createSimulatedClock())
   const pool = createConnectionPool({ connect, descriptors, maxConnectionsPerHost, keepAliveMs: 1_000 })
   const acquire = ({
     target = TARGET,
@@ -237,6 +274,12 @@ function setUp(maxConnectionsPerHost: number, mostOpen = Infinity) {
   return { pool, acquire, descriptors, wires, fail: (error: Error | undefined) => void (failure = error) }
 }
 
+/** What the system does that has so many descriptors. */
+function refuseIfFull(wires: readonly Wire[], mostOpen: number): 'open' {
+  if (wires.filter(({ socket }) => !socket.destroyed).length < mostOpen) return 'open'
+  throw Object.assign(new Error('none left'), { code: 'EMFILE' })
+}
+
 function wireToNowhere(): Wire {
   const socket = Object.assign(new EventEmitter(), { destroyed: false })
   return {
@@ -244,7 +287,7 @@ function wireToNowhere(): Wire {
     begin: () => undefined,
     reset: () => {
       socket.destroyed = true
-      socket.emit('close')
+      process.nextTick(() => socket.emit('close'))
     },
     hasUnsentBytes: () => false,
     whenFlushed: () => false,

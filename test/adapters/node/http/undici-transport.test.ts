@@ -3,7 +3,12 @@ import { getEventListeners, once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
 import { afterEach, describe, expect, test } from 'vitest'
-import { undiciTransport, type UndiciTransportOptions } from '../../../../src/adapters/node/http/undici-transport.ts'
+import { descriptors } from '../../../../src/adapters/node/descriptors.ts'
+import {
+  undiciTransport,
+  undiciTransportOn,
+  type UndiciTransportOptions,
+} from '../../../../src/adapters/node/http/undici-transport.ts'
 import { TransportError } from '../../../../src/core/errors.ts'
 import type { PieceSequence, Transport } from '../../../../src/core/ports.ts'
 import { transportContract } from '../../../../src/testing/transport-contract.ts'
@@ -36,6 +41,34 @@ const afterSteps = async (count: number): Promise<void> => {
 }
 
 transportContract('undiciTransport', () => undiciTransport(), { hasReset: true, isProgressLive: true })
+
+test.each([
+  ['call', undefined],
+  ['part', () => undefined],
+] as const)('says at each look that a %s waits for a descriptor, and nothing of bytes', async (use, onSent) => {
+  const uses: string[] = []
+  const transport = undiciTransportOn({
+    ...descriptors,
+    patiently(use, work, wait) {
+      uses.push(use)
+      for (let look = 0; look < 3; look += 1) wait?.onWait?.()
+      return work()
+    },
+  })
+  open.push(transport)
+  const server = await serve(answering(() => httpAnswer(200)))
+  const told: unknown[] = []
+
+  await transport.send(
+    requestTo(server, {
+      onStarted: () => told.push('started'),
+      ...(onSent && { onSent: (bytes) => told.push(bytes) }),
+    }),
+  )
+
+  expect(uses).toEqual([use])
+  expect(told.slice(0, 3)).toEqual(['started', 'started', 'started'])
+})
 
 describe('what goes out', () => {
   test('adds host, connection and content-length and nothing else', async () => {
