@@ -78,10 +78,16 @@ export function jointExitCode(codes: readonly number[]): number {
   return codes.includes(EXIT.refused) ? EXIT.refused : EXIT.failed
 }
 
-/** The status of several sessions together. `isLeft`: a signal came before some of them were resumed, so these have no result. */
-export function jointStatus(results: readonly UploadResult[], isLeft: boolean): UploadResult['status'] {
+/**
+ * The status of several sessions together. Some have no result, because a signal came before they were resumed (`isLeft`), or
+ * because another service has them.
+ */
+export function jointStatus(
+  results: readonly UploadResult[],
+  { isLeft, areSomeElsewhere }: { readonly isLeft: boolean; readonly areSomeElsewhere: boolean },
+): UploadResult['status'] {
   if (isLeft || results.some(({ status }) => status === 'interrupted')) return 'interrupted'
-  if (results.every(({ status }) => status === 'confirmed')) return 'confirmed'
+  if (!areSomeElsewhere && results.every(({ status }) => status === 'confirmed')) return 'confirmed'
   return results.some(({ files }) => files.some((file) => file.status === 'confirmed')) ? 'partial' : 'failed'
 }
 

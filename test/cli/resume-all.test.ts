@@ -180,6 +180,7 @@ it('leaves out what was begun at another service, unless it is named, and says a
   const named = await cli.run(['resume', theirs, '--dry-run'], environment())
 
   expect(jsonLines(all.stdout)[0]).toMatchObject({ event: 'leftOut', key: theirs, begunAt: 'trial.example:443' })
+  expect(all.code).toBe(3)
   expect(lastLine(all.stdout)).toMatchObject({ status: 'confirmed', key: ours })
   expect(all.stderr).toContain(
     `${theirs} is left out: it was begun at trial.example:443, and this is ${new URL(service.url).host}. ` +
@@ -303,7 +304,7 @@ it('says of videos, too, that a service does not know them, and does not send th
   const again = await cli.run(['resume', key], environment())
   await other.close()
 
-  expect(left).toMatchObject({ code: 0, stdout: `There is nothing else to resume in ${stateDir}\n` })
+  expect(left).toMatchObject({ code: 1, stdout: `There is nothing else to resume in ${stateDir}\n` })
   expect(left.stderr).toMatch(new RegExp(`^${key} is left out: it was begun at `))
 
   expect(code).toBe(1)
@@ -353,5 +354,8 @@ it.each([
 })
 
 it('calls no sessions confirmed of which a signal left some untouched', () => {
-  expect([jointStatus([], true), jointStatus([], false)]).toEqual(['interrupted', 'confirmed'])
+  expect([
+    jointStatus([], { isLeft: true, areSomeElsewhere: false }),
+    jointStatus([], { isLeft: false, areSomeElsewhere: false }),
+  ]).toEqual(['interrupted', 'confirmed'])
 })

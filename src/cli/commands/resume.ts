@@ -86,8 +86,10 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     const { reason } = context.interruption
     const left = sessions.length - results.length
     if (sessions.length !== 1 || left > 0)
-      printJoint(output, results, left, { folder: kept.folder, hasOthers: elsewhere.size > 0 })
+      printJoint(output, results, { left, elsewhere: elsewhere.size, folder: kept.folder })
     const codes = results.map((result) => exitCodeOf(result, reason))
+    // Whoever moved a service must not hear that all is delivered.
+    if (elsewhere.size > 0) codes.push(EXIT.failed)
     context.exitWith(left > 0 ? SIGNAL_EXIT[reason ?? 'SIGINT'] : jointExitCode(codes))
   })
 }
@@ -102,14 +104,16 @@ function choose(
   return [...new Set(keys)].map((key) => knownSession(sessions, key, kept))
 }
 
-/** Prints the result of several sessions together, of none, or of one that a signal left untouched. */
-function printJoint(
-  output: Output,
-  results: readonly UploadResult[],
-  left: number,
-  { folder, hasOthers }: { readonly folder: string; readonly hasOthers: boolean },
-): void {
-  const status = jointStatus(results, left > 0)
+/** How many sessions a signal left untouched, how many another service has, and where all of them are kept. */
+interface Others {
+  readonly left: number
+  readonly elsewhere: number
+  readonly folder: string
+}
+
+/** Prints the result of several sessions together, of none, or of one beside others. */
+function printJoint(output: Output, results: readonly UploadResult[], { left, elsewhere, folder }: Others): void {
+  const status = jointStatus(results, { isLeft: left > 0, areSomeElsewhere: elsewhere > 0 })
   const sum = (field: 'bytes' | 'durationMs') => results.reduce((total, result) => total + result[field], 0)
   output.event('result', {
     flow: 'resume',
@@ -121,8 +125,8 @@ function printJoint(
     files: results.flatMap((result) => result.files),
     sessions: results.map(({ key, flow, status: word, sessionId }) => ({ key, flow, status: word, sessionId })),
   })
-  const count = results.length + left
-  if (count === 0) output.answer(`There is nothing ${hasOthers ? 'else ' : ''}to resume in ${folder}`)
+  const count = results.length + left + elsewhere
+  if (count === elsewhere) output.answer(`There is nothing ${elsewhere > 0 ? 'else ' : ''}to resume in ${folder}`)
   else {
     const confirmed = results.filter((result) => result.status === 'confirmed').length
     output.answer(`${status}: ${confirmed} of ${countOf(count, 'session')} confirmed`)
