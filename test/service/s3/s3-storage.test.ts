@@ -150,6 +150,23 @@ describe('a completion', () => {
   })
 
   it.each([
+    { 'x-amz-server-side-encryption': 'aws:kms' },
+    { 'x-amz-server-side-encryption': 'aws:fsx' },
+    { 'x-amz-server-side-encryption-customer-algorithm': 'AES256' },
+  ])('of an object whose ETag is no MD5, as %o says, goes by its size', async (encryption) => {
+    const { confirm } = await putBoth()
+    const head = (bytes: number) => {
+      const headers = { 'content-length': String(bytes), etag: `"${'0'.repeat(32)}-2"`, ...encryption }
+      bucket.script({ operation: 'head', nth: 'every', answer: { status: 200, headers } })
+    }
+
+    head(5 * MIB)
+    expect(codeOf(await confirm())).toEqual([409, 'size_mismatch', null])
+    head(5 * MIB + 3)
+    expect((await confirm()).status).toBe(200)
+  })
+
+  it.each([
     ['NoSuchUpload', 404],
     ['NoSuchKey', 404],
   ])('that is refused with %s while the upload is still there is answered 503, not as lost', async (code, status) => {
