@@ -100,3 +100,56 @@ describe('parts to a host so near that no line lies between', () => {
     sampling?.setActive(false)
   })
 })
+
+describe('a background upload', () => {
+  it('begins with two parts, sends four at most, fills most of a line, and leaves no queue on it', async () => {
+    const clock = createSimulatedClock()
+    const [bytesPerMs, stepMs, piece] = [1_000, 10, 2_000]
+    let queuedBytes = 0
+    const tuning = adaptiveTuning({
+      transport: {
+        ...aTransport({}),
+        roundTrip: () =>
+          new Promise<void>((resolve) => void clock.setTimeout(() => resolve(), 20 + queuedBytes / bytesPerMs)),
+      },
+      ...{ clock, isBackground: true },
+    })
+    const limits = new Set([tuning.limit()])
+    const sampling = tuning.sample?.({
+      ...{ clock, inFlight: () => tuning.limit(), resize: () => undefined },
+      sampled: () => void limits.add(tuning.limit()),
+    })
+    // By this it knows the host.
+    await tuning.transport.send(request)
+    sampling?.setActive(true)
+    sampling?.begin()
+    let isWaiting = false
+    const hand = (): void => {
+      queuedBytes += piece
+      sampling?.addBytes(piece)
+      isWaiting = false
+    }
+    const later = { sentBytes: 0, queueMs: 0 }
+    const [seconds, steps] = [40, 1_000 / stepMs]
+    for (let step = 0; step < 2 * seconds * steps; step += 1) {
+      // What a socket takes at most.
+      while (!isWaiting && queuedBytes < 500_000) {
+        isWaiting = true
+        const leave = tuning.pace.take(piece, request.signal)
+        if (leave === undefined) hand()
+        else void leave.then(hand)
+      }
+      await clock.advance(stepMs)
+      const sentBytes = Math.min(queuedBytes, bytesPerMs * stepMs)
+      queuedBytes -= sentBytes
+      if (step < seconds * steps) continue
+      later.sentBytes += sentBytes
+      later.queueMs += queuedBytes / bytesPerMs / (seconds * steps)
+    }
+    sampling?.setActive(false)
+
+    expect([[...limits][0], Math.max(...limits)]).toEqual([2, 4])
+    expect(later.sentBytes / (seconds * 1_000 * bytesPerMs)).toBeGreaterThan(0.7)
+    expect(later.queueMs).toBeLessThan(30)
+  })
+})

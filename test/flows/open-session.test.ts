@@ -1,13 +1,25 @@
-// How a session is opened: of a large one, the answer is read and checked in two turns of the thread.
+// How a session is opened: of a large one, the answer is read and checked in two turns of the thread. What a failure leaves
+// behind is on record before anybody hears of the failure.
 
 import { expect, it } from 'vitest'
 
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
+import { UploadError } from '../../src/core/errors.ts'
+import type { JournalRecord } from '../../src/core/journal/journal.ts'
 import { ONE_PUT_LIMITS } from '../../src/core/plan.ts'
-import type { PlannedFile, Protocol } from '../../src/core/ports.ts'
+import type { Journal, PlannedFile, Protocol } from '../../src/core/ports.ts'
 import { openSession } from '../../src/flows/open-session.ts'
 import { createSessionRecord } from '../../src/flows/session-record.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
+
+const TRAITS: Protocol['traits'] = {
+  units: ONE_PUT_LIMITS,
+  order: 'any',
+  addressing: 'session',
+  batchSize: 0,
+  cancelScope: 'none',
+  confirms: false,
+}
 
 it.each([
   [1_000, 'at once'],
@@ -20,14 +32,7 @@ it.each([
   const files = plans.map(({ fileIndex }) => ({ fileIndex, addresses: [`https://store.example/${String(fileIndex)}`] }))
   let checked = 0
   const protocol: Protocol = {
-    traits: {
-      units: ONE_PUT_LIMITS,
-      order: 'any',
-      addressing: 'session',
-      batchSize: 0,
-      cancelScope: 'none',
-      confirms: false,
-    },
+    traits: TRAITS,
     create: () => Promise.resolve({ sessionId: 's', files }),
     request: () => {
       checked += 1
@@ -46,3 +51,45 @@ it.each([
   expect(await opened).toMatchObject({ sessionId: 's' })
   expect(checked).toBe(count)
 })
+
+it.each([
+  ['a session', { sessionId: 's', isDoubtful: true }, ['session.left']],
+  ['no doubt', { isDoubtful: false }, ['session.refused']],
+])(
+  '%s is on record before the failure that left it is heard of, however slow the disk is',
+  async (_, details, types) => {
+    const onRecord: JournalRecord['type'][] = []
+    let written = (): void => undefined
+    const kept = memoryJournal()
+    const journal: Journal = {
+      ...kept,
+      open: async (key) => ({
+        ...(await kept.open(key)),
+        append: async (records) => {
+          await new Promise<void>((resolve) => (written = resolve))
+          onRecord.push(...records.map(({ type }) => type))
+        },
+      }),
+    }
+    const clock = createSimulatedClock()
+    const protocol: Protocol = {
+      traits: TRAITS,
+      create: () => Promise.reject(new UploadError('ERR_UPLOAD_SERVICE_REPLY', 'Of no use.', { details })),
+      request: () => ({ method: 'PUT', headers: {} }),
+      judge: (_reply, unit) => ({ kind: 'received', acceptedEnd: unit.end }),
+    }
+    const record = createSessionRecord(journal, clock, 'k')
+    let heard: unknown
+
+    const options = { record, protocol, clock, report: () => undefined }
+    const opened = openSession(options, [], new AbortController()).catch((error: unknown) => (heard = error))
+    // All that can be done before the disk answers is done.
+    await new Promise(setImmediate)
+    expect(heard).toBeUndefined()
+    written()
+    await opened
+
+    expect(heard).toMatchObject({ message: 'Of no use.' })
+    expect(onRecord).toEqual(types)
+  },
+)

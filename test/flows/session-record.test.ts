@@ -13,12 +13,16 @@ const PLAN = { fileIndex: 0, name: 'a.mp4', sizeBytes: 3, partSizeBytes: 3, part
 const BEGUN = { version: JOURNAL_VERSION, key: 'k', flow: 'video', params: {}, files: [PLAN], locations: [] } as const
 
 /** A journal whose replacements take long to reach the disk, and whose receipts do not wait for it. */
-function slowJournal(): { readonly journal: Journal; readonly written: JournalRecord[]; readonly sync: () => void } {
+function slowJournal(atOnce: () => Promise<void> | undefined): {
+  readonly journal: Journal
+  readonly written: JournalRecord[]
+  readonly sync: () => void
+} {
   const written: JournalRecord[] = []
   let sync = (): void => undefined
-  const append = (records: readonly JournalRecord[]): Promise<void> => {
+  const append = (records: readonly JournalRecord[]): Promise<void> | undefined => {
     written.push(...records)
-    if (records[0]?.type !== 'session.replaced') return Promise.resolve()
+    if (records[0]?.type !== 'session.replaced') return atOnce()
     return new Promise((resolve) => (sync = resolve))
   }
   const session = { key: 'k', records: [], append, close: () => Promise.resolve() }
@@ -30,21 +34,31 @@ function slowJournal(): { readonly journal: Journal; readonly written: JournalRe
   }
 }
 
-it('applies records in the order of the journal, although some of them are settled before earlier ones', async () => {
-  const { journal, written, sync } = slowJournal()
-  const record = createSessionRecord(journal, createSimulatedClock(), 'k')
-  await record.write({ type: 'session.begun', ...BEGUN })
-  const address = (session: string) => [{ fileIndex: 0, addresses: [`https://s.test/${session}`] }]
-  await record.write({ type: 'session.created', sessionId: 's1', files: address('s1') })
+it.each([
+  ['soon', () => Promise.resolve()],
+  ['at once', () => undefined],
+])(
+  'applies records in the order of the journal, although some are settled before earlier ones: %s',
+  async (_, atOnce) => {
+    const { journal, written, sync } = slowJournal(atOnce)
+    const record = createSessionRecord(journal, createSimulatedClock(), 'k')
+    await record.write({ type: 'session.begun', ...BEGUN })
+    const address = (session: string) => [{ fileIndex: 0, addresses: [`https://s.test/${session}`] }]
+    await record.write({ type: 'session.created', sessionId: 's1', files: address('s1') })
 
-  const replaced = record.write({ type: 'session.replaced', sessionId: 's2', files: address('s2') })
-  const receipt = { acceptedEnd: 3, etag: '"of s1"', isVerified: true }
-  const received = record.write({ type: 'part.received', fileIndex: 0, partNumber: 1, generation: 0, receipt })
-  await new Promise((resolve) => setImmediate(resolve))
-  sync()
-  await Promise.all([replaced, received])
+    const replaced = record.write({ type: 'session.replaced', sessionId: 's2', files: address('s2') })
+    const receipt = { acceptedEnd: 3, etag: '"of s1"', isVerified: true }
+    const received = record.write({ type: 'part.received', fileIndex: 0, partNumber: 1, generation: 0, receipt })
+    await new Promise((resolve) => setImmediate(resolve))
+    sync()
+    await Promise.all([replaced, received])
 
-  const file = fileAt(record.ledger(), 0)
-  expect([file.state, file.sessionId, file.receivedCount]).toEqual(['ready', 's2', 0])
-  expect(record.ledger()).toEqual(foldJournal(written).ledger)
-})
+    const file = fileAt(record.ledger(), 0)
+    expect([file.state, file.sessionId, file.receivedCount]).toEqual(['ready', 's2', 0])
+    expect(record.ledger()).toEqual(foldJournal(written).ledger)
+    // With nothing before it any more, a record waits only for the disk.
+    const resumed = record.write({ type: 'session.resumed' })
+    expect(resumed === undefined).toBe(atOnce() === undefined)
+    await resumed
+  },
+)

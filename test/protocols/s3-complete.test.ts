@@ -185,6 +185,17 @@ describe('an answer that makes no sense', () => {
   })
 })
 
+it('that the host signs for no more is told of that, and the upload stays open', async () => {
+  const { s3, options, sessionId, uploadId, parts } = await ready()
+  const sign: S3MultipartOptions['sign'] = (request) =>
+    request.operation === 'complete' ? Promise.reject(new Error('Locked.')) : Promise.resolve(s3.sign(request))
+
+  const confirmed = s3Multipart({ ...options, sign }).confirm!(sessionId, uploadId, parts, NEVER)
+
+  await expect(confirmed).rejects.toMatchObject({ details: { operation: 'complete', isSigning: true } })
+  expect([s3.objects.size, s3.uploads.size]).toEqual([0, 1])
+})
+
 describe('through the engine', () => {
   it('sends a part again that a late arrival replaced, when its attempt was doubtful', async () => {
     // The first answer to a part is lost after its work: the store has it, and it is sent again.

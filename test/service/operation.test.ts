@@ -111,6 +111,7 @@ describe('metrics', () => {
   it('count requests by route and status, and have no id, name, key or address in them', async () => {
     const at = await startUnderTest()
     try {
+      const beganAtMs = performance.now()
       const sessionId = await openCaptureSession(at)
       const names = await register(at, sessionId, ['secret-name.action'])
       await put(names['secret-name.action']!, 'x')
@@ -135,6 +136,10 @@ describe('metrics', () => {
         'operation="PUT /objects/*",status="200" 1',
         'operation="none",status="404" 1',
       ])
+      const sums = [...text.matchAll(/^mocap_uplink_request_seconds_sum\{.*\} (\S+)$/gm)].map(([, sum]) => Number(sum))
+      const seconds = sums.reduce((all, sum) => all + sum)
+      // One came after another, except for the moment in which an answer is on its way.
+      expect(seconds).toBeLessThan((2 * (performance.now() - beganAtMs)) / 1000)
       expect(text).toMatch(/^process_resident_memory_bytes [1-9]/m)
       for (const secret of [sessionId, videoId, 'secret-name', API_KEY, TOKEN, 'nobody', 'X-Amz'])
         expect(text).not.toContain(secret)

@@ -61,7 +61,7 @@ export interface Tables {
     /** Neither cancelled nor swept, and some file is still unconfirmed. */
     is_open: Generated<boolean>
     /** When the sweeper had nothing left to do for the session. */
-    settled_at: ColumnType<Date | null, Date | undefined, Date>
+    settled_at: ColumnType<Date | null, Date | undefined, Date | null>
   }
   video_files: {
     id: Generated<number>

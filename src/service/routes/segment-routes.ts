@@ -62,6 +62,7 @@ export function segmentRoutes(app: FastifyInstance, context: ServiceContext): vo
               where('population_analysis_segment_id', '=', id),
             ]),
           )
+          .limit(1)
           .executeTakeFirst()
         if (user !== undefined) {
           refuse(409, 'segment_in_use', 'A requested analysis uses the segment: movement type and hand are fixed.')

@@ -127,7 +127,8 @@ export function openBucket({ bucket: Bucket, endpoint, region, pathStyle, keys }
       const found = await absentOr('look at an object', () => client.send(new HeadObjectCommand({ Bucket, Key })))
       if (found === undefined) return undefined
       const { ContentLength = 0, ETag = '', ServerSideEncryption, SSECustomerAlgorithm } = found
-      const isEtagOfContent = SSECustomerAlgorithm === undefined && !ServerSideEncryption?.startsWith('aws:kms')
+      // Only AES256, the store's own key, keeps the MD5; aws:kms, aws:fsx and what may follow do not.
+      const isEtagOfContent = SSECustomerAlgorithm === undefined && (ServerSideEncryption ?? 'AES256') === 'AES256'
       return { sizeBytes: ContentLength, etag: bareEtag(ETag), isEtagOfContent }
     },
     async remove(Key) {

@@ -1,5 +1,6 @@
 // Ends video sessions that nobody finished: confirmed files stay, everything else is removed from storage. Each session is swept
-// once, when none of its addresses is alive, so that what arrived late after a cancel is removed too.
+// once, when none of its addresses is alive, so that what arrived late after a cancel is removed too. If it is cancelled after that,
+// it is swept once more.
 
 import { sql } from 'kysely'
 
@@ -75,7 +76,7 @@ function due(db: Database, before: Date, after: { created_at: Date; id: string }
 
 async function sweepSession(context: ServiceContext, sessionId: string): Promise<void> {
   const { db } = context
-  const left = await db.transaction().execute(async (trx) => {
+  const { isCancelled, left } = await db.transaction().execute(async (trx) => {
     // Parts and confirmations of the session wait for this lock and then find the file ended.
     const session = await trx
       .selectFrom('video_sessions')
@@ -87,9 +88,15 @@ async function sweepSession(context: ServiceContext, sessionId: string): Promise
     await unconfirmed.where('status', '!=', 'confirmed').execute()
     let query = trx.selectFrom('video_files').selectAll().where('session_id', '=', sessionId)
     if (!session.is_cancelled) query = query.where('status', '!=', 'confirmed')
-    return query.execute()
+    return { isCancelled: session.is_cancelled, left: await query.execute() }
   })
   await storageOf(context).release(left.map(videoObject))
   const settled_at = new Date(context.settings.now())
-  await db.updateTable('video_sessions').set({ settled_at, is_open: false }).where('id', '=', sessionId).execute()
+  await db
+    .updateTable('video_sessions')
+    .set({ settled_at, is_open: false })
+    .where('id', '=', sessionId)
+    // A cancel that came meanwhile gives up the confirmed files as well, and may have failed to remove them.
+    .where('is_cancelled', '=', isCancelled)
+    .execute()
 }

@@ -47,7 +47,8 @@ export function videoRoutes(app: FastifyInstance, context: ServiceContext): void
     const files = await db.transaction().execute(async (trx) => {
       const session = await trx
         .updateTable('video_sessions')
-        .set({ is_cancelled: true, is_open: false })
+        // What was swept is swept again, since confirmed files go now, and storage may be away.
+        .set({ is_cancelled: true, is_open: false, settled_at: null })
         .where('id', '=', id)
         .where('owner', '=', callerOf(request).orgId)
         .returning('id')

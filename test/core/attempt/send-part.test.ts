@@ -44,6 +44,8 @@ describe('a part that is answered', () => {
     for (const headers of [
       { etag: '"abc-1"' },
       { etag: `"${'0'.repeat(32)}"`, 'x-amz-server-side-encryption': 'aws:kms' },
+      { etag: `"${'0'.repeat(32)}"`, 'x-amz-server-side-encryption-customer-algorithm': 'AES256' },
+      { etag: `"${'0'.repeat(32)}"`, 'x-goog-encryption-algorithm': 'AES256' },
     ]) {
       const { send, answer } = await setUp({ isHashed: true })
       const result = send()

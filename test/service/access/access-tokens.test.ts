@@ -8,13 +8,15 @@ import type { AddressInfo } from 'node:net'
 import { exportJWK, SignJWT, UnsecuredJWT, type JWTPayload } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
+import { tokenCheck } from '../../../src/service/access/access-tokens.ts'
+import { resolveJwt } from '../../../src/service/access/jwt-settings.ts'
 import { startService } from '../../../src/service/index.ts'
 import { START, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
 
 const ISSUER = 'https://issuer.example'
 const AUDIENCE = 'uploads'
 const seconds = START / 1000
-const right: JWTPayload = { iss: ISSUER, aud: AUDIENCE, exp: seconds + 600, org_id: 'org-4' }
+const claims: JWTPayload = { iss: ISSUER, aud: AUDIENCE, exp: seconds + 600, org_id: 'org-4' }
 
 const issuer = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -34,7 +36,7 @@ const list = (token: string, at = service, header = 'authorization') =>
 
 describe('an access token', () => {
   it('of the issuer opens the organisation that it names, in either header', async () => {
-    const token = await signed(right)
+    const token = await signed(claims)
     const session = (orgId: string) =>
       service.call(
         'POST',
@@ -48,25 +50,25 @@ describe('an access token', () => {
   })
 
   it('is taken within the tolerance of the clocks and not beyond', async () => {
-    expect((await list(await signed({ ...right, exp: seconds - 29 }))).status).toBe(200)
-    expect((await list(await signed({ ...right, exp: seconds - 31 }))).status).toBe(403)
-    expect((await list(await signed({ ...right, nbf: seconds + 31 }))).status).toBe(403)
+    expect((await list(await signed({ ...claims, exp: seconds - 29 }))).status).toBe(200)
+    expect((await list(await signed({ ...claims, exp: seconds - 31 }))).status).toBe(403)
+    expect((await list(await signed({ ...claims, nbf: seconds + 31 }))).status).toBe(403)
   })
 
   it.each<[string, () => Promise<string> | string]>([
-    ['another issuer', () => signed({ ...right, iss: 'https://other.example' })],
-    ['another audience', () => signed({ ...right, aud: 'others' })],
+    ['another issuer', () => signed({ ...claims, iss: 'https://other.example' })],
+    ['another audience', () => signed({ ...claims, aud: 'others' })],
     ['no audience', () => signed({ iss: ISSUER, exp: seconds + 600, org_id: 'org-4' })],
     ['no end', () => signed({ iss: ISSUER, aud: AUDIENCE, org_id: 'org-4' })],
     ['no organisation', () => signed({ iss: ISSUER, aud: AUDIENCE, exp: seconds + 600 })],
-    ['an organisation that is no text', () => signed({ ...right, org_id: 4 })],
-    ['an empty organisation', () => signed({ ...right, org_id: '' })],
-    ['an organisation that no database holds', () => signed({ ...right, org_id: 'org\0' })],
-    ['an organisation without end', () => signed({ ...right, org_id: 'o'.repeat(257) })],
-    ['the key of a stranger', () => signed(right, stranger.privateKey)],
-    ['no signature', () => new UnsecuredJWT(right).encode()],
-    ['the public key as a shared secret', () => signed(right, Buffer.from(publicKeyPem), 'HS256')],
-    ['a changed payload', async () => (await signed(right)).replace(/\.[^.]+\./, `.${btoa('{"org_id":"org-4"}')}.`)],
+    ['an organisation that is no text', () => signed({ ...claims, org_id: 4 })],
+    ['an empty organisation', () => signed({ ...claims, org_id: '' })],
+    ['an organisation that no database holds', () => signed({ ...claims, org_id: 'org\0' })],
+    ['an organisation without end', () => signed({ ...claims, org_id: 'o'.repeat(257) })],
+    ['the key of a stranger', () => signed(claims, stranger.privateKey)],
+    ['no signature', () => new UnsecuredJWT(claims).encode()],
+    ['the public key as a shared secret', () => signed(claims, Buffer.from(publicKeyPem), 'HS256')],
+    ['a changed payload', async () => (await signed(claims)).replace(/\.[^.]+\./, `.${btoa('{"org_id":"org-4"}')}.`)],
     ['no form at all', () => 'a.b.c'],
   ])('with %s opens nothing', async (_what, token) => {
     const answer = await list(await token())
@@ -77,6 +79,23 @@ describe('an access token', () => {
     ])
   })
 })
+
+it.each([
+  [undefined, 'RS256', 'PS256'],
+  [['PS256'], 'PS256', 'RS256'],
+])(
+  'with the algorithms %o a token signed by %s opens its organisation, and one by %s nothing',
+  async (named, right, wrong) => {
+    const pair = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    const pem = pair.publicKey.export({ type: 'spki', format: 'pem' }) as string
+    const algorithms = named === undefined ? {} : { algorithms: named }
+    const settings = resolveJwt({ issuer: ISSUER, audience: AUDIENCE, publicKeyPem: pem, ...algorithms })
+    const check = tokenCheck(settings, () => START)
+
+    expect(await check(await signed(claims, pair.privateKey, right))).toBe('org-4')
+    expect(await check(await signed(claims, pair.privateKey, wrong))).toBeUndefined()
+  },
+)
 
 describe('the keys of an issuer', () => {
   it('are read from its URL; when that is away the answer is 503, not a refusal', async () => {
@@ -90,11 +109,11 @@ describe('the keys of an issuer', () => {
     const jwksUrl = `http://127.0.0.1:${(host.address() as AddressInfo).port}/keys`
     const at = await startUnderTest({ jwt: { issuer: ISSUER, audience: AUDIENCE, jwksUrl, orgClaim: 'tenant' } })
     try {
-      const token = await signed({ ...right, tenant: 'org-9' })
+      const token = await signed({ ...claims, tenant: 'org-9' })
       expect((await list(token, at)).status).toBe(503)
       isAway = false
       expect((await list(token, at)).status).toBe(200)
-      expect((await list(await signed({ ...right, tenant: 'org-9' }, stranger.privateKey), at)).status).toBe(403)
+      expect((await list(await signed({ ...claims, tenant: 'org-9' }, stranger.privateKey), at)).status).toBe(403)
     } finally {
       await at.close()
       host.close()

@@ -1,4 +1,5 @@
-// Bytes that were received and are made to count: what becomes of them when nobody can say whether the database agreed.
+// Bytes that were received and are made to count: what becomes of them when nobody can say whether the database agreed, or when
+// their session was swept meanwhile.
 
 import { openAsBlob } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -35,15 +36,20 @@ function losingCommits(dialect: Dialect): Dialect {
   }
 }
 
-it('keeps the bytes of a part whose commit had no answer: it may have been done', async () => {
+/** Five bytes in a store, over a database of its own. */
+async function received(over: (dialect: Dialect) => Dialect = (dialect) => dialect) {
   const folder = await mkdtemp(join(tmpdir(), 'object-writing-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const pglite = await PGlite.create({ loadDataDir: await openAsBlob(inject('preparedDatabase')) })
-  const db = new Kysely<Tables>({ dialect: losingCommits(pgliteDialect(pglite)) })
+  const db = new Kysely<Tables>({ dialect: over(pgliteDialect(pglite)) })
   onTestFinished(() => db.destroy())
   const store = await createObjectStore(folder)
   const context = { db, store, settings: { now: () => 0 } } as unknown as ServiceContext
-  const stored = await store.receive(Readable.from([Buffer.from('hello')]), 5)
+  return { context, db, store, stored: await store.receive(Readable.from([Buffer.from('hello')]), 5) }
+}
+
+it('keeps the bytes of a part whose commit had no answer: it may have been done', async () => {
+  const { context, db, store, stored } = await received(losingCommits)
   const key = { flow: 'captures', sessionId: SESSION, fileId: 1 } as const
 
   const storing = storePart(context, { key, partNumber: 1, stored, contentMd5: undefined })
@@ -54,4 +60,31 @@ it('keeps the bytes of a part whose commit had no answer: it may have been done'
   const file = await store.open(stored.blob)
   expect((await file.readFile()).toString()).toBe('hello')
   await file.close()
+})
+
+it('drops the bytes of a part whose session was swept while they were on their way: nobody would ever remove them', async () => {
+  const { context, db, store, stored } = await received()
+  const owner = 'org-4'
+  await db
+    .insertInto('video_sessions')
+    .values({
+      ...{ id: SESSION, owner, movement_type_id: 1, player_id: 'p', session_date: '2026-11-20', session_type_id: 1 },
+      created_at: new Date(0),
+    })
+    .execute()
+  const { id } = await db
+    .insertInto('video_files')
+    .values({
+      ...{ owner, session_id: SESSION, raw_file_name: 'a.mp4', file_size_bytes: 5, number_of_chunks: 1 },
+      ...{ file_id: null, frame_rate: null, status: 'expired' },
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  const key = { flow: 'videos', sessionId: SESSION, fileId: id } as const
+
+  const storing = storePart(context, { key, partNumber: 1, stored, contentMd5: undefined })
+
+  await expect(storing).rejects.toMatchObject({ status: 404, code: 'NoSuchUpload' })
+  expect(await db.selectFrom('objects').select('blob').execute()).toEqual([])
+  await expect(store.open(stored.blob)).rejects.toThrow('ENOENT')
 })

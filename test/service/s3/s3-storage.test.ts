@@ -9,6 +9,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, 
 
 import { startScriptedBucket, type ScriptedBucket } from '../../helpers/scripted-bucket.ts'
 import { failure, xml } from '../../helpers/scripted-s3.ts'
+import { startWithSweep } from '../../helpers/sweep-on-demand.ts'
 import { API_KEY, openCaptureSession, openVideoSession, put, register, startUnderTest } from '../service-under-test.ts'
 import type { Answer, ServiceUnderTest } from '../service-under-test.ts'
 
@@ -19,13 +20,16 @@ const KEYS = { accessKeyId: 'ACCESSKEY', secretAccessKey: 'secret-of-the-bucket'
 
 let bucket: ScriptedBucket
 let service: ServiceUnderTest
+let sweep: () => void
 const lines: string[] = []
 beforeAll(async () => {
   bucket = await startScriptedBucket()
-  service = await startUnderTest({
-    s3: { endpoint: bucket.origin, bucket: 'recordings', keys: KEYS },
-    log: { write: (line) => void lines.push(line) },
-  })
+  ;({ service, sweep } = await startWithSweep(() =>
+    startUnderTest({
+      s3: { endpoint: bucket.origin, bucket: 'recordings', keys: KEYS },
+      log: { write: (line) => void lines.push(line) },
+    }),
+  ))
 })
 afterAll(async () => {
   await service.close()
@@ -36,9 +40,10 @@ beforeEach(() => {
   bucket.before = () => undefined
 })
 
-/** A file of two chunks, both of them sent. */
-async function putBoth() {
-  const { sessionId, files } = await openVideoSession(service, [{ bytes: LARGE.length + SMALL.length, chunks: 2 }])
+/** A file of two chunks, both of them sent; `others` are of the same session. */
+async function putBoth(others: readonly { readonly bytes: number; readonly chunks: number }[] = []) {
+  const both = { bytes: LARGE.length + SMALL.length, chunks: 2 }
+  const { sessionId, files } = await openVideoSession(service, [both, ...others])
   const { id, urls } = files[0]!
   expect((await put(urls[0]!, LARGE)).headers.get('etag')).toBe(`"${ETAGS[0]!}"`)
   await put(urls[1]!, SMALL)
@@ -50,7 +55,7 @@ async function putBoth() {
       file_part_info: ETAGS.map((etag, index) => ({ etag, part_number: index + 1 })),
     })
   const cancel = () => service.call('DELETE', `/upload_videos/${sessionId}`)
-  return { uploadId, key, confirm, cancel }
+  return { sessionId, uploadId, key, confirm, cancel }
 }
 
 const codeOf = ({ status, headers, json }: Answer) => [
@@ -142,6 +147,23 @@ describe('a completion', () => {
 
     expect(codeOf(await confirm())).toEqual([409, 'etag_mismatch', null])
     expect(bucket.uploads.has(uploadId)).toBe(false)
+  })
+
+  it.each([
+    { 'x-amz-server-side-encryption': 'aws:kms' },
+    { 'x-amz-server-side-encryption': 'aws:fsx' },
+    { 'x-amz-server-side-encryption-customer-algorithm': 'AES256' },
+  ])('of an object whose ETag is no MD5, as %o says, goes by its size', async (encryption) => {
+    const { confirm } = await putBoth()
+    const head = (bytes: number) => {
+      const headers = { 'content-length': String(bytes), etag: `"${'0'.repeat(32)}-2"`, ...encryption }
+      bucket.script({ operation: 'head', nth: 'every', answer: { status: 200, headers } })
+    }
+
+    head(5 * MIB)
+    expect(codeOf(await confirm())).toEqual([409, 'size_mismatch', null])
+    head(5 * MIB + 3)
+    expect((await confirm()).status).toBe(200)
   })
 
   it.each([
@@ -271,6 +293,60 @@ describe('a cancel', () => {
 
     expect((await cancelled!).status).toBe(200)
     expect([200, 409]).toContain(confirmed.status)
+    expect(bucket.objects.has(key)).toBe(false)
+  })
+})
+
+describe('a session that was swept', () => {
+  const EIGHT_DAYS_MS = 8 * 24 * 3_600_000
+  let grownMs = 0
+
+  /** Lets so much time pass that a sweep ends every session. */
+  const growOld = () => {
+    grownMs += EIGHT_DAYS_MS
+    vi.spyOn(performance, 'now').mockReturnValue(performance.now() + grownMs)
+    service.advance(EIGHT_DAYS_MS)
+  }
+  const sweepOnce = async () => {
+    lines.length = 0
+    sweep()
+    await vi.waitFor(() => expect(lines.join('')).toContain('unfinished sessions were ended'), { timeout: 30_000 })
+  }
+
+  it('is swept again when it is cancelled later and the store could not be cleared then', async () => {
+    const { key, confirm, cancel } = await putBoth()
+    expect((await confirm()).status).toBe(200)
+    growOld()
+    await sweepOnce()
+    expect(bucket.objects.has(key)).toBe(true)
+    bucket.script(AWAY)
+    expect(codeOf(await cancel())).toEqual([503, 'storage_unavailable', '1'])
+
+    bucket.script()
+    await sweepOnce()
+
+    expect(bucket.objects.has(key)).toBe(false)
+  })
+
+  it('is swept again when it was cancelled meanwhile and the store could not be cleared for that', async () => {
+    const { key, sessionId, confirm, cancel } = await putBoth([{ bytes: 1, chunks: 1 }])
+    expect((await confirm()).status).toBe(200)
+    growOld()
+    // The cancel comes while the sweep clears the other file, and the store refuses to remove what is confirmed.
+    let cancelled: Promise<Answer> | undefined
+    bucket.before = async (operation, url) => {
+      if (operation !== 'remove' || !url.pathname.includes(sessionId) || cancelled !== undefined) return
+      bucket.script({ operation: 'remove', nth: 'every', answer: failure(403, 'AccessDenied', '') })
+      cancelled = cancel()
+      await cancelled
+      bucket.script()
+    }
+    await sweepOnce()
+    expect((await cancelled!).status).toBe(500)
+    expect(bucket.objects.has(key)).toBe(true)
+
+    await sweepOnce()
+
     expect(bucket.objects.has(key)).toBe(false)
   })
 })
