@@ -5,9 +5,11 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
-const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts'))
-  .map((name) => ({ name: name.split(sep).join('/'), text: readFileSync(join(root, 'src', name), 'utf8') }))
+const filesIn = (folder: string) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => ({ name: name.split(sep).join('/'), text: readFileSync(join(root, folder, name), 'utf8') }))
+const sources = filesIn('src')
 
 /** Room → rooms of this project that it may import, and packages that it may import. */
 const mayUse: Record<string, { readonly rooms: readonly string[]; readonly packages: readonly string[] }> = {
@@ -162,6 +164,13 @@ describe('every file', () => {
     expect(text).not.toMatch(/\b(?:TODO|FIXME|XXX|HACK)\b/)
     expect(text).not.toMatch(/\bexport default\b/)
     if (!name.startsWith('cli/')) expect(text).not.toMatch(/\bconsole\./)
+  })
+
+  it('of the tests has at most 500 lines', () => {
+    const tests = filesIn('test')
+
+    expect(tests.length).toBeGreaterThan(400)
+    expect(tests.filter(({ text }) => text.split('\n').length > 500).map(({ name }) => name)).toEqual([])
   })
 
   it('is named for what it is about', () => {

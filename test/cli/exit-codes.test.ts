@@ -59,14 +59,17 @@ it.each([
   expect(jointExitCode(codes)).toBe(joint)
 })
 
-it.each<[UploadResult['status'], readonly UploadResult[]]>([
-  ['confirmed', [CONFIRMED, CONFIRMED]],
-  ['failed', [FAILED, FAILED]],
-  ['partial', [FAILED, CONFIRMED]],
-  ['partial', [FAILED, PARTIAL]],
-  ['interrupted', [CONFIRMED, STOPPED]],
-])('goes with the status %s of sessions together, unless a signal left some out', (status, results) => {
-  expect([jointStatus(results, false), jointStatus(results, true)]).toEqual([status, 'interrupted'])
+it.each<[UploadResult['status'], UploadResult['status'], readonly UploadResult[]]>([
+  ['confirmed', 'partial', [CONFIRMED, CONFIRMED]],
+  ['failed', 'failed', [FAILED, FAILED]],
+  ['partial', 'partial', [FAILED, CONFIRMED]],
+  ['partial', 'partial', [FAILED, PARTIAL]],
+  ['interrupted', 'interrupted', [CONFIRMED, STOPPED]],
+])('goes with the status %s of sessions together, with %s beside others elsewhere', (status, beside, results) => {
+  const whole = { isLeft: false, areSomeElsewhere: false }
+  expect(jointStatus(results, whole)).toBe(status)
+  expect(jointStatus(results, { ...whole, areSomeElsewhere: true })).toBe(beside)
+  expect(jointStatus(results, { ...whole, isLeft: true })).toBe('interrupted')
 })
 
 it.each([

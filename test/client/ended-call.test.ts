@@ -1,0 +1,184 @@
+// Calls that end early: by a deadline, by an abort, by what no service should answer.
+
+import { getEventListeners } from 'node:events'
+import { describe, expect, it } from 'vitest'
+import { UploadError } from '../../src/core/errors.ts'
+import { anAnalysis, answerNext, clientUnderTest, makeHostKnown, rejection } from './client-under-test.ts'
+import { confirm } from './repeat-rig.ts'
+
+describe('a deadline', () => {
+  it('ends a try, which is then repeated', async () => {
+    const subject = clientUnderTest({ callTimeoutMs: 2000 })
+    await makeHostKnown(subject)
+    const confirmed = confirm(subject)
+    const first = await subject.transport.next()
+    await subject.clock.advance(1999)
+    expect(first.request.signal.aborted).toBe(false)
+    await subject.clock.advance(1)
+    expect(first.request.signal.aborted).toBe(true)
+    await subject.clock.advance(250)
+    await answerNext(subject, { status: 200 })
+
+    await expect(confirmed).resolves.toBeUndefined()
+  })
+
+  it('counts from when a try no longer waits for something of this machine', async () => {
+    const subject = clientUnderTest({ callTimeoutMs: 2000 })
+    const confirmed = confirm(subject)
+    const { request, reply } = await subject.transport.next()
+    for (let second = 0; second < 60; second += 1) {
+      request.onStarted?.()
+      await subject.clock.advance(1000)
+    }
+    expect(request.signal.aborted).toBe(false)
+    reply({ status: 200 })
+
+    await expect(confirmed).resolves.toBeUndefined()
+    expect(subject.clock.pending).toBe(0)
+  })
+
+  it.each([
+    ['doubtful', 'ERR_UPLOAD_TIMEOUT'],
+    ['neverWhole', undefined],
+  ] as const)('of a create that ends %s is judged by how it ended', async (ending, code) => {
+    const subject = clientUnderTest({ callTimeoutMs: 2000 })
+    const outcome = subject.client.requestedAnalyses.create(anAnalysis).catch((error: unknown) => error)
+    ;(await subject.transport.next()).endsAs(ending)
+    await subject.clock.advance(2000)
+    if (code === undefined) {
+      await subject.clock.advance(250)
+      await answerNext(subject, { status: 201, body: { id: 5 } })
+      expect(await outcome).toStrictEqual({ id: 5 })
+    } else {
+      expect(await outcome).toMatchObject({ code, details: { isDoubtful: true } })
+    }
+  })
+})
+
+describe('an abort', () => {
+  const reason = new Error('the host changed its mind')
+
+  it('before the call sends nothing', async () => {
+    const subject = clientUnderTest()
+
+    const error = await rejection(subject.client.requestedAnalyses.list({}, { signal: AbortSignal.abort(reason) }))
+
+    expect(error).toBe(reason)
+    expect(subject.transport.sent).toHaveLength(0)
+  })
+
+  it('during a try ends it with the reason, and leaves nothing behind', async () => {
+    const subject = clientUnderTest()
+    const controller = new AbortController()
+    const failure = rejection(subject.client.requestedAnalyses.list({}, { signal: controller.signal }))
+    const request = await subject.transport.next()
+    controller.abort(reason)
+
+    expect(await failure).toBe(reason)
+    expect(request.request.signal.reason).toBe(reason)
+    expect(subject.clock.pending).toBe(0)
+  })
+
+  it('of a create is no doubtful end but an abort', async () => {
+    const subject = clientUnderTest()
+    const controller = new AbortController()
+    const failure = rejection(subject.client.requestedAnalyses.create(anAnalysis, { signal: controller.signal }))
+    await subject.transport.next()
+    controller.abort(reason)
+
+    expect(await failure).toBe(reason)
+  })
+
+  it('has no listener left when the call has settled, whatever happened in it', async () => {
+    const subject = clientUnderTest({ credentials: { accessToken: () => 'token' } })
+    const { signal } = new AbortController()
+    const list = subject.client.requestedAnalyses.list({}, { signal })
+    ;(await subject.transport.next()).fail({ phase: 'send' })
+    await subject.clock.advance(250)
+    await answerNext(subject, { status: 401 })
+    await answerNext(subject, { status: 200, body: [] })
+    await list
+
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0)
+  })
+
+  it('is listened to once however many calls it is given to, and ends them all', async () => {
+    const ofClient = new AbortController().signal
+    const subject = clientUnderTest({ signal: ofClient })
+    const controller = new AbortController()
+    const { signal } = controller
+    const failures = Array.from({ length: 11 }, () => rejection(subject.client.requestedAnalyses.list({}, { signal })))
+    await subject.transport.next()
+    const listeners = [signal, ofClient].map((each) => getEventListeners(each, 'abort').length)
+    controller.abort(reason)
+
+    expect(await Promise.all(failures)).toEqual(failures.map(() => reason))
+    // Node warns of a leak at eleven.
+    expect(listeners).toEqual([1, 1])
+    expect(getEventListeners(ofClient, 'abort')).toHaveLength(0)
+  })
+
+  it('while waiting ends the wait', async () => {
+    const subject = clientUnderTest()
+    const controller = new AbortController()
+    const failure = rejection(subject.client.requestedAnalyses.list({}, { signal: controller.signal }))
+    await answerNext(subject, { status: 503 })
+    await subject.clock.advance(1)
+    controller.abort(reason)
+
+    expect(await failure).toBe(reason)
+    expect(subject.clock.pending).toBe(0)
+  })
+
+  it('while a credential is awaited ends the wait', async () => {
+    const subject = clientUnderTest({ credentials: { accessToken: () => new Promise<string>(() => {}) } })
+    const controller = new AbortController()
+    const failure = rejection(subject.client.requestedAnalyses.list({}, { signal: controller.signal }))
+    controller.abort(reason)
+
+    expect(await failure).toBe(reason)
+  })
+})
+
+describe('odds and ends', () => {
+  it('counts a session as cancelled that is gone after a doubtful try', async () => {
+    const subject = clientUnderTest()
+    await makeHostKnown(subject)
+    const cancelled = subject.client.videoUploads.cancel('us-1')
+    ;(await subject.transport.next()).fail({ phase: 'answer' })
+    await subject.clock.advance(250)
+    await answerNext(subject, { status: 404 })
+
+    await expect(cancelled).resolves.toBeUndefined()
+  })
+
+  it('does not count a session as cancelled that was never found', async () => {
+    const subject = clientUnderTest()
+    const failure = rejection(subject.client.videoUploads.cancel('us-1'))
+    await answerNext(subject, { status: 404 })
+
+    expect(await failure).toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REFUSED', status: 404 })
+  })
+
+  it('does not repeat a redirect that the platform refused', async () => {
+    const subject = clientUnderTest()
+    const failure = rejection(subject.client.requestedAnalyses.list())
+    ;(await subject.transport.next()).fail({ code: 'ERR_UPLOAD_REDIRECT_REFUSED', phase: 'answer' })
+
+    expect(await failure).toMatchObject({
+      code: 'ERR_UPLOAD_REDIRECT_REFUSED',
+      details: { attempts: 1 },
+    })
+  })
+
+  it('says so when a transport breaks its contract', async () => {
+    const subject = clientUnderTest()
+    const failure = rejection(subject.client.requestedAnalyses.list())
+    ;(await subject.transport.next()).break(new TypeError('bad header x-api-key: key-0123456789abcdef'))
+
+    const error = await failure
+    expect(error).toBeInstanceOf(UploadError)
+    expect(error).toMatchObject({ code: 'ERR_UPLOAD_INTERNAL' })
+    expect(JSON.stringify(error)).not.toContain('0123456789abcdef')
+  })
+})

@@ -1,0 +1,162 @@
+// One part and its source: read through windows, sent as a blob, hashed elsewhere.
+
+import { describe, expect, it } from 'vitest'
+import { UploadError } from '../../../src/core/errors.ts'
+import type { Reader } from '../../../src/core/ports.ts'
+import { BYTES, MD5, setUp, isSettled } from './send-part-rig.ts'
+
+describe('a part and its source', () => {
+  it.each([
+    ['rejects', () => Promise.reject(new Error('EIO'))],
+    [
+      'throws at once',
+      () => {
+        throw new Error('EIO')
+      },
+    ],
+  ])('fails for a read that fails, with a code also when the reader is not ours: it %s', async (_how, read) => {
+    const { send, transport, source } = await setUp()
+    const broken: Reader = { ...(await source.open({ sizeBytes: 500 })), read }
+    const result = send(broken)
+    const request = await transport.next()
+    await request.bodyBytes().catch((error: unknown) => request.break(error as Error))
+
+    expect(await result).toMatchObject({
+      kind: 'source',
+      error: { code: 'ERR_UPLOAD_SOURCE_READ', message: 'It could not be read: EIO' },
+    })
+  })
+
+  it('fails where that cannot be opened, with a code also when it is not ours', async () => {
+    const { send } = await setUp({ open: () => Promise.reject(new Error('EIO')) })
+
+    expect(await send()).toMatchObject({
+      ...{ kind: 'source', ending: 'neverWhole' },
+      error: { code: 'ERR_UPLOAD_SOURCE_READ', message: 'It could not be read: EIO' },
+    })
+  })
+
+  it('goes out as a blob, without windows, where nothing needs to see the bytes', async () => {
+    const { send, transport, pool } = await setUp({ isBlob: true })
+    const result = send()
+    const request = await transport.next()
+
+    expect([request.request.body?.kind, pool.leasedBytes()]).toEqual(['blob', 0])
+    expect(Buffer.from(await request.bodyBytes())).toEqual(Buffer.from(BYTES))
+    request.request.onSent?.(500)
+    request.reply({ status: 200, headers: { etag: '"x"' } })
+    expect((await result).kind).toBe('received')
+  })
+
+  it('needs no windows as a blob, and says what to give where bytes must pass through us', async () => {
+    const blob = await setUp({ isBlob: true, hasNoBodies: true })
+    const result = blob.send()
+    expect((await blob.transport.next()).request.body?.kind).toBe('blob')
+    blob.controller.abort(new Error('stopped'))
+    expect((await result).kind).toBe('aborted')
+
+    const { send, transport } = await setUp({ hasNoBodies: true })
+    expect(await send()).toMatchObject({
+      kind: 'source',
+      ending: 'neverWhole',
+      error: { code: 'ERR_UPLOAD_INVALID_ARGUMENT', message: expect.stringContaining('windowBodies()') as string },
+    })
+    expect(transport.sent).toEqual([])
+  })
+
+  it('goes through windows where the bytes must be hashed, blob or not', async () => {
+    const { send, transport } = await setUp({ isBlob: true, isHashed: true })
+    void send()
+
+    expect((await transport.next()).request.body?.kind).toBe('windows')
+  })
+
+  it('goes out as a blob while its digest is computed elsewhere, and is verified', async () => {
+    const hashed: number[] = []
+    const { send, transport, pool } = await setUp({
+      isBlob: true,
+      digestBlob: (blob) => {
+        hashed.push(blob.size)
+        return Promise.resolve(MD5)
+      },
+    })
+    const result = send()
+    const request = await transport.next()
+    expect([request.request.body?.kind, hashed, pool.leasedBytes()]).toEqual(['blob', [500], 0])
+    request.request.onSent?.(500)
+
+    request.reply({ status: 200, headers: { etag: `"${MD5}"` } })
+
+    expect(await result).toMatchObject({ kind: 'received', receipt: { md5: MD5, isVerified: true } })
+  })
+
+  it('is not received before the digest that is computed elsewhere has come', async () => {
+    let give: (digest: string) => void = () => undefined
+    const { send, transport } = await setUp({
+      isBlob: true,
+      digestBlob: () => new Promise((resolve) => (give = resolve)),
+    })
+    const result = send()
+    const request = await transport.next()
+    request.request.onSent?.(500)
+    request.reply({ status: 200, headers: { etag: `"${'0'.repeat(32)}"` } })
+    expect(await isSettled(result)).toBe(false)
+
+    give(MD5)
+
+    expect(await result).toMatchObject({ verdict: { kind: 'retry', error: { code: 'ERR_UPLOAD_DIGEST_MISMATCH' } } })
+  })
+
+  it('stops a digest that is computed elsewhere when nobody needs it any more', async () => {
+    for (const end of ['refused', 'aborted'] as const) {
+      let digestSignal: AbortSignal | undefined
+      const { send, transport, controller } = await setUp({
+        isBlob: true,
+        digestBlob: (_blob, signal) => {
+          digestSignal = signal
+          return new Promise(() => undefined)
+        },
+      })
+      const result = send()
+      const request = await transport.next()
+      expect(digestSignal?.aborted).toBe(false)
+
+      if (end === 'aborted') controller.abort(new Error('paused'))
+      else request.reply({ status: 503, headers: {} })
+
+      expect((await result).kind).toBe(end)
+      expect(digestSignal?.aborted).toBe(true)
+    }
+  })
+
+  it('is tried again when what hashes elsewhere was lost, and fails when it cannot read the blob', async () => {
+    for (const [code, isRetryable, kind] of [
+      ['ERR_UPLOAD_INTERNAL', true, 'ours'],
+      ['ERR_UPLOAD_SOURCE_READ', false, 'source'],
+    ] as const) {
+      const error = new UploadError(code, 'No digest.', { isRetryable })
+      const { send, transport } = await setUp({ isBlob: true, digestBlob: () => Promise.reject(error) })
+      const result = send()
+      const request = await transport.next()
+      request.request.onSent?.(500)
+      request.reply({ status: 200, headers: { etag: '"x"' } })
+
+      expect((await result).kind).toBe(kind)
+    }
+  })
+
+  it('fails, and leaves no timer, when no request can be made for its address', async () => {
+    const { send, clock, pool } = await setUp({
+      request: () => {
+        throw new UploadError('ERR_UPLOAD_INSECURE_URL', 'Plain HTTP.')
+      },
+    })
+
+    expect(await send()).toMatchObject({
+      kind: 'source',
+      ending: 'neverWhole',
+      error: { code: 'ERR_UPLOAD_INSECURE_URL' },
+    })
+    expect([clock.pending, pool.leasedBytes()]).toEqual([0, 0])
+  })
+})

@@ -1,0 +1,133 @@
+// Uploads that are tried again.
+
+import { expect, it } from 'vitest'
+import type { BrowserUplink } from '../../src/browser.ts'
+import type { Setting } from '../../src/element/setting.ts'
+import { createUploadList } from '../../src/element/upload-list.ts'
+import type { Upload } from '../../src/flows/upload.ts'
+import { ignore, refuse, neverBegin, keeping, UPLINK, driven, chosen } from './upload-list-rig.ts'
+
+/** Two uploads that have failed, each of one file. */
+async function withFailed() {
+  const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
+  for (const key of ['first', 'second']) {
+    const upload = { on: ignore, done: () => Promise.reject(new Error('no')), key, files: () => [] }
+    list.add([chosen(`${key}.mp4`, 5)])
+    list.start(UPLINK, list.items, { begin: () => upload as unknown as Upload })
+  }
+  await expect.poll(() => list.retryable().length).toBe(2)
+  const said: string[] = []
+  const resumed = (key: string) => ({
+    ...driven(key, 5).upload,
+    pause: () => said.push(`${key} pauses`),
+    resume: () => said.push(`${key} goes`),
+  })
+  const retryWith = (resume: (key: string) => Promise<unknown>) =>
+    list.retry(keeping('first', 'second'), {
+      begin: neverBegin,
+      resume: ((_: unknown, key: string) => resume(key)) as never,
+    })
+  return { list, said, resumed, retryWith }
+}
+
+it.each([
+  ['that began it, where another is in use by now', keeping('other'), 'first'],
+  ['in use by now where its journal has it too, since its credentials may be newer', keeping('first', 'other'), 'now'],
+])('takes an upload up again with the Uplink %s', async (_, now, expected) => {
+  const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
+  const first = keeping('first')
+  const failing = { on: ignore, done: () => Promise.reject(new Error('no')), key: 'first', files: () => [] }
+  list.add([chosen('first.mp4', 5)])
+  list.start(first, list.items, { begin: () => failing as unknown as Upload })
+  await expect.poll(() => list.retryable().length).toBe(1)
+  const asked: BrowserUplink[] = []
+  const resume: Setting['resume'] = async (uplink) => (asked.push(uplink), driven('first', 5).upload)
+
+  await list.retry(now, { begin: neverBegin, resume })
+
+  expect(asked).toEqual([expected === 'now' ? now : first])
+  expect(list.jobs.map(({ uplink }) => uplink)).toEqual(asked)
+})
+
+it('takes an upload up once, however quickly one clicks', async () => {
+  const { resumed, retryWith } = await withFailed()
+  const asked: string[] = []
+  const resume = (key: string) => (asked.push(key), Promise.resolve(resumed(key)))
+
+  await Promise.all([retryWith(resume), retryWith(resume)])
+
+  expect(asked).toEqual(['first', 'second'])
+})
+
+it('heeds a pause that comes while an upload is still taken up again', async () => {
+  const { list, said, resumed, retryWith } = await withFailed()
+  const arrivals = new Map<string, () => void>()
+  const retried = retryWith((key) => new Promise((resolve) => arrivals.set(key, () => resolve(resumed(key)))))
+  await expect.poll(() => arrivals.size).toBe(2)
+
+  arrivals.get('first')!()
+  await expect.poll(() => list.phase()).toBe('uploading')
+  list.pause()
+  arrivals.get('second')!()
+  await retried
+
+  expect(said).toEqual(['first goes', 'first pauses', 'second pauses'])
+})
+
+it('takes up the others where one cannot be', async () => {
+  const { list, resumed, retryWith } = await withFailed()
+  const gone = new Error('gone')
+
+  const retried = retryWith((key) => (key === 'first' ? Promise.reject(gone) : Promise.resolve(resumed(key))))
+
+  await expect(retried).rejects.toBe(gone)
+  await expect.poll(() => list.items.map(({ state }) => state)).toEqual(['failed', 'waiting'])
+})
+
+it('begins anew what no journal has heard of also where another one cannot be taken up', async () => {
+  const { list } = await withFailed()
+  const begun: string[] = []
+  const begin: Setting['begin'] = (_uplink, sources) => {
+    begun.push(...sources.map(({ name }) => name))
+    return driven('anew', 5).upload
+  }
+
+  const retried = list.retry(keeping('first'), { begin, resume: refuse })
+
+  await expect(retried).rejects.toThrow('nothing to take up')
+  expect(begun).toEqual([list.items[1]?.name])
+})
+
+it('opens none twice that is still taken up again when another could not be', async () => {
+  const { resumed, retryWith } = await withFailed()
+  const asked: string[] = []
+  const arrivals: (() => void)[] = []
+  const resume = (key: string) => {
+    asked.push(key)
+    if (key === 'first') return Promise.reject(new Error('gone'))
+    return new Promise((resolve) => arrivals.push(() => resolve(resumed(key))))
+  }
+  const clicked = retryWith(resume)
+  await expect(clicked).rejects.toThrow('gone')
+
+  await expect(retryWith(resume)).rejects.toThrow('gone')
+
+  expect(asked).toEqual(['first', 'second', 'first'])
+})
+
+it('lets nothing go on unseen that was put away while it was still taken up again', async () => {
+  const { list, resumed, retryWith } = await withFailed()
+  const discarded: string[] = []
+  const arrivals: (() => void)[] = []
+  const retried = retryWith((key) => {
+    const upload = { ...resumed(key), discard: () => discarded.push(key) }
+    return new Promise((resolve) => arrivals.push(() => resolve(upload)))
+  })
+  await expect.poll(() => arrivals.length).toBe(2)
+
+  list.clear()
+  for (const arrive of arrivals) arrive()
+  await retried
+
+  expect([discarded, list.items]).toEqual([['first', 'second'], []])
+})
