@@ -1,5 +1,6 @@
 // How many calls a second the service answers, with the embedded database and with PostgreSQL, one copy and two.
 
+import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import {
@@ -110,13 +111,15 @@ export const servicePart: BenchPart = {
 type Measured = readonly (readonly [CallName, Record<string, number>])[]
 
 async function measure(
-  { root, dist, programs }: BenchSetting,
+  { root, dist, programs, scratch }: BenchSetting,
   { isServer, copies }: Arrangement,
   postgres: PostgresServer | undefined,
   isQuick: boolean,
 ): Promise<Measured> {
   const databaseUrl = isServer && postgres !== undefined ? await newDatabase(postgres.url) : undefined
-  const site = await openSite({ databaseUrl, copies, dist, program: join(programs, 'service', 'copy.js') })
+  const dataDir = await mkdtemp(join(scratch, 'service-'))
+  const program = join(programs, 'service', 'copy.js')
+  const site = await openSite({ databaseUrl, dataDir, copies, dist, program })
   try {
     const [url = ''] = site.urls
     const files = isQuick ? FILES : 1_000

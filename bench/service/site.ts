@@ -2,8 +2,7 @@
 
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import type { ServiceOptions } from '../../src/service/index.ts'
@@ -14,6 +13,8 @@ export const API_KEY = 'bench'
 export interface SitePlan {
   /** URL of a PostgreSQL database, empty or filled. Undefined means the embedded database. */
   readonly databaseUrl: string | undefined
+  /** Its objects go here. A database keeps to the folder in which it began. */
+  readonly dataDir: string
   readonly copies: number
   readonly program: string
   readonly dist: string
@@ -27,8 +28,7 @@ export interface Site {
 }
 
 /** Starts the copies, all with one data folder, without rate limits and with nothing to sweep. */
-export async function openSite({ databaseUrl, copies, program, dist }: SitePlan): Promise<Site> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'mocap-uplink-bench-service-'))
+export async function openSite({ databaseUrl, dataDir, copies, program, dist }: SitePlan): Promise<Site> {
   const options: ServiceOptions = {
     ...{ port: 0, dataDir, endSessionsAfterMs: 0 },
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
@@ -38,7 +38,6 @@ export async function openSite({ databaseUrl, copies, program, dist }: SitePlan)
   const children: ChildProcess[] = []
   const close = async (): Promise<void> => {
     await Promise.all(children.map(end))
-    await rm(dataDir, { recursive: true, force: true })
   }
   try {
     const urls: string[] = []

@@ -82,12 +82,13 @@ export const tablesPart: BenchPart = {
 }
 
 async function openPlace(
-  { dist, programs, say }: BenchSetting,
+  { dist, programs, scratch, say }: BenchSetting,
   databaseUrl: string,
   rows: number,
   calls: number,
 ): Promise<Place> {
-  const plan = { databaseUrl, copies: 1, dist, program: join(programs, 'service', 'copy.js') }
+  const dataDir = join(scratch, `objects-of-${rows}`)
+  const plan = { databaseUrl, dataDir, copies: 1, dist, program: join(programs, 'service', 'copy.js') }
   // Started once to migrate the database, and again when the tables are full, so that PostgreSQL plans its queries anew.
   await (await openSite(plan)).close()
   const beganAtMs = performance.now()

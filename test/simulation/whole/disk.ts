@@ -86,6 +86,8 @@ export function createDisk({ dice, syncMs, onSettled }: DiskOptions): Disk {
       for (const waiting of group) if (!needsSync(waiting)) settle(waiting)
       if (!group.some(needsSync)) return
       await life.pass(syncMs)
+      // Another call of the same moment may have been its end, and a power cut may have removed what was to be kept now.
+      if (life.isDead()) return never()
       stored.keptCount = writtenCount
       if (life.dies()) return never()
       tell(key, stored.records.slice(0, writtenCount))
