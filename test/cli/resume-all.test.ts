@@ -181,7 +181,9 @@ it('leaves out what was begun at another service, unless it is named, and says a
 
   expect(jsonLines(all.stdout)[0]).toMatchObject({ event: 'leftOut', key: theirs, begunAt: 'trial.example:443' })
   expect(all.code).toBe(3)
-  expect(lastLine(all.stdout)).toMatchObject({ status: 'confirmed', key: ours })
+  const [ended, result] = jsonLines(all.stdout).slice(-2)
+  expect(ended).toMatchObject({ event: 'ended', status: 'confirmed', key: ours })
+  expect(result).toMatchObject({ event: 'result', status: 'partial', sessions: [{ key: ours, status: 'confirmed' }] })
   expect(all.stderr).toContain(
     `${theirs} is left out: it was begun at trial.example:443, and this is ${new URL(service.url).host}. ` +
       `If both are the same service: mocap-uplink resume ${theirs} `,
