@@ -20,8 +20,13 @@ export async function begunElsewhere(
   if (asked === undefined) return elsewhere
   for (const { key, sessionIds, error } of sessions) {
     if (error !== undefined) continue
-    const { host, hasPossibleOrphan } = foldJournal(await journal.read(key))
-    const mayBeThere = sessionIds.length > 0 || hasPossibleOrphan
+    // One that was removed meanwhile fails alone when it is resumed.
+    const folded = await journal
+      .read(key)
+      .then(foldJournal)
+      .catch(() => undefined)
+    const mayBeThere = sessionIds.length > 0 || folded?.hasPossibleOrphan === true
+    const host = folded?.host
     if (mayBeThere && host !== undefined && host !== hostOf(asked)) elsewhere.set(key, host)
   }
   return elsewhere
