@@ -7,8 +7,9 @@ import type { Journal } from '../core/ports.ts'
 import type { SessionSummary } from '../flows/sessions.ts'
 
 /**
- * Maps the key of each session that exists at another host and port to that `host:port`. Of a session that was never opened nothing
- * is there, so its address may simply have been misspelt. `asked`: the service's base URL; undefined in a dry run without one.
+ * Maps the key of each session that another host and port has, or may have, to that `host:port`. Of a session for which none was
+ * asked, nothing is there, so its address may simply have been misspelt. `asked`: the service's base URL; undefined in a dry run
+ * without one.
  */
 export async function begunElsewhere(
   sessions: readonly SessionSummary[],
@@ -18,9 +19,15 @@ export async function begunElsewhere(
   const elsewhere = new Map<string, string>()
   if (asked === undefined) return elsewhere
   for (const { key, sessionIds, error } of sessions) {
-    if (sessionIds.length === 0 || error !== undefined) continue
-    const { host } = foldJournal(await journal.read(key))
-    if (host !== undefined && host !== hostOf(asked)) elsewhere.set(key, host)
+    if (error !== undefined) continue
+    // One that was removed meanwhile fails alone when it is resumed.
+    const folded = await journal
+      .read(key)
+      .then(foldJournal)
+      .catch(() => undefined)
+    const mayBeThere = sessionIds.length > 0 || folded?.hasPossibleOrphan === true
+    const host = folded?.host
+    if (mayBeThere && host !== undefined && host !== hostOf(asked)) elsewhere.set(key, host)
   }
   return elsewhere
 }

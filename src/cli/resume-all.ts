@@ -20,6 +20,8 @@ import type { Output } from './views/output.ts'
 
 export interface ResumeTask {
   readonly sessions: readonly SessionSummary[]
+  /** Whether a session is one of many, so that the result of all follows its own. */
+  readonly isOneOfMany: boolean
   readonly kept: KeptSessions
   readonly uplink: Uplink
   readonly options: SharedOptions
@@ -104,10 +106,9 @@ interface Ended {
 async function tellEnd(
   { env }: CommandContext,
   output: Output,
-  { sessions, kept, options }: ResumeTask,
+  { sessions, isOneOfMany, kept, options }: ResumeTask,
   { session, result, bytesBefore }: Ended,
 ): Promise<UploadResult> {
-  const isOneOfMany = sessions.length > 1
   printResult(output, result, { event: isOneOfMany ? 'ended' : 'result', bytesBefore })
   if (session.error !== undefined) sayHowToForget(output, session.key, options, env)
   else if (isKeptFromUs(result, session))

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 
 import { jointExitCode, jointStatus } from '../../src/cli/upload-result.ts'
-import { diskJournal } from '../../src/node.ts'
+import { diskJournal, type JournalRecord } from '../../src/node.ts'
 import { startIndependentService, type IndependentService } from '../helpers/independent-service.ts'
 import { installCli, CAPTURE, jsonLines, lastLine, VIDEO, type CliUnderTest } from './cli-under-test.ts'
 
@@ -181,12 +181,33 @@ it('leaves out what was begun at another service, unless it is named, and says a
 
   expect(jsonLines(all.stdout)[0]).toMatchObject({ event: 'leftOut', key: theirs, begunAt: 'trial.example:443' })
   expect(all.code).toBe(3)
-  expect(lastLine(all.stdout)).toMatchObject({ status: 'confirmed', key: ours })
+  const [ended, result] = jsonLines(all.stdout).slice(-2)
+  expect(ended).toMatchObject({ event: 'ended', status: 'confirmed', key: ours })
+  expect(result).toMatchObject({ event: 'result', status: 'partial', sessions: [{ key: ours, status: 'confirmed' }] })
   expect(all.stderr).toContain(
     `${theirs} is left out: it was begun at trial.example:443, and this is ${new URL(service.url).host}. ` +
       `If both are the same service: mocap-uplink resume ${theirs} `,
   )
   expect(named.stdout).toMatch(/^dry run: video-theirs: /)
+})
+
+it('leaves out what another service was asked to begin without an answer, and begins here what nobody was asked for', async () => {
+  const keys = ['capture-asked', 'capture-new']
+  for (const key of keys) {
+    const at = await keptCapture(key === 'capture-new' ? 'other.action' : 'take.action')
+    const [begun] = await diskJournal({ folder: stateDir }).read(at)
+    await cli.run(['cancel', at], environment())
+    const journal = await diskJournal({ folder: stateDir }).open(key)
+    await journal.append([{ ...begun!, key, host: 'trial.example:443' } as JournalRecord])
+    if (key === 'capture-asked') await journal.append([{ type: 'session.creating', at: 2 }])
+    await journal.close()
+  }
+
+  const { code, stdout } = await cli.run(['resume', '--json'], environment())
+
+  expect(code).toBe(3)
+  expect(jsonLines(stdout)[0]).toMatchObject({ event: 'leftOut', key: 'capture-asked', begunAt: 'trial.example:443' })
+  expect(lastLine(stdout)).toMatchObject({ sessions: [{ key: 'capture-new', status: 'confirmed' }] })
 })
 
 it('says that it was interrupted where a signal came before the one session that there is', async () => {

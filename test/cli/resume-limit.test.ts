@@ -47,7 +47,7 @@ it('takes up 64 sessions of a dead host, and the next one when one of them has e
   const context = { env: {}, interruption } as unknown as CommandContext
   const sessions = Array.from({ length: MOST + 2 }, (_, index) => ({ key: `video-${index}`, confirmedBytes: 0 }))
   const kept = { close: () => Promise.resolve() } as unknown as KeptSessions
-  const task = { sessions: sessions as unknown as SessionSummary[], kept, uplink, options: {} }
+  const task = { sessions: sessions as unknown as SessionSummary[], isOneOfMany: true, kept, uplink, options: {} }
 
   const results = resumeAll(context, output, task)
   await settled()

@@ -64,6 +64,7 @@ export function createDescriptors(clock: Clock): Descriptors {
   /** In the order in which they go. */
   const waiting: Waiter[] = []
   const open = { file: 0, connection: 0 }
+  /** Of all connections that are not being closed for somebody. */
   const giveUps = new Set<() => boolean>()
   let connecting = 0
   let quietLooks = 0
@@ -95,10 +96,13 @@ export function createDescriptors(clock: Clock): Descriptors {
     const failed = (error: unknown): Refused => {
       connecting -= count
       if (!mayWait(use, error)) throw error
-      // The last one is not for a file: without any, a part that has its file would be refused.
-      const mayTake = use !== 'file' || open.connection > 1
-      // Whoever stands first in line is woken when it is closed.
-      for (const giveUp of giveUps) if (mayTake && giveUp()) break
+      for (const giveUp of giveUps) {
+        // The last one is not for a file: without any, a part that has its file would be refused.
+        if ((use === 'file' && giveUps.size === 1) || !giveUp()) continue
+        // Whoever stands first in line is woken when it is closed. Until then it is open, but counts no more.
+        giveUps.delete(giveUp)
+        break
+      }
       return REFUSED
     }
     try {

@@ -81,12 +81,12 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
       context.exitWith(EXIT.done)
       return
     }
-    const task = { sessions, kept, uplink, options, ...given({ source: lost?.source }) }
+    const isOneOfMany = sessions.length !== 1 || elsewhere.size > 0
+    const task = { sessions, isOneOfMany, kept, uplink, options, ...given({ source: lost?.source }) }
     const results = await resumeAll(context, output, task)
     const { reason } = context.interruption
     const left = sessions.length - results.length
-    if (sessions.length !== 1 || left > 0)
-      printJoint(output, results, { left, elsewhere: elsewhere.size, folder: kept.folder })
+    if (isOneOfMany || left > 0) printJoint(output, results, { left, elsewhere: elsewhere.size, folder: kept.folder })
     const codes = results.map((result) => exitCodeOf(result, reason))
     // Whoever moved a service must not hear that all is delivered.
     if (elsewhere.size > 0) codes.push(EXIT.failed)

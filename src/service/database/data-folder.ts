@@ -95,13 +95,21 @@ export async function tieToFolder(folder: string, db: Database, claim: () => Pro
   }
   // In this order: the file is there before the database knows of it.
   const before = await known()
-  refuseOther(await readIfThere(path), before)
+  const found = await readIfThere(path)
+  refuseOther(found, before)
+  if (before === null && found === undefined && (await lacksAll(folder, db))) throw isElsewhere(folder, randomUUID())
   await claim()
   const own = await madeOnce(path, () => Promise.resolve(Buffer.from(randomUUID())))
   // Of copies that begin at once, one comes first.
   const first = db.updateTable('database_identity').set({ folder_id: own.toString().trim() })
   await first.where('folder_id', 'is', null).execute()
   refuseOther(own, await known())
+}
+
+/** True if there are objects and none is here: a database of an earlier version may meet a new folder first, or a disk not mounted. */
+async function lacksAll(folder: string, db: Database): Promise<boolean> {
+  const some = await db.selectFrom('objects').select('blob').limit(1).executeTakeFirst()
+  return some !== undefined && (await namesIn(join(folder, 'objects', 'stored'))).length === 0
 }
 
 function isElsewhere(folder: string, id: string): ForeignDataFolderError {

@@ -223,6 +223,20 @@ describe('a connection that is idle', () => {
     expect(opened).toEqual(['a'])
   })
 
+  it('stays where it is the last one that is not being closed, however many files are refused at once', async () => {
+    const { open, descriptors } = machine({ room: 1 })
+    open('file', 'a')
+    const closed: string[] = []
+    for (const name of ['first', 'last'])
+      descriptors.opened('connection', () => !closed.includes(name) && closed.push(name) > 0)
+    const refused = () => Promise.reject(Object.assign(new Error('none left'), { code: 'EMFILE' }))
+
+    for (let file = 0; file < 2; file += 1) void descriptors.patiently('file', refused)
+    await passTurns(50)
+
+    expect(closed).toEqual(['first'])
+  })
+
   it('is not asked to give way once it is closed', async () => {
     const { open, descriptors } = machine({ room: 1 })
     open('part', 'a')

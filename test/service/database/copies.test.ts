@@ -18,6 +18,7 @@ import {
   openCaptureSession,
   openVideoSession,
   put,
+  register,
   startUnderTest,
   type Answer,
 } from '../service-under-test.ts'
@@ -281,6 +282,33 @@ describe.skipIf(server === undefined)('copies of the service on one PostgreSQL s
 
     await (await startUnderTest({ dataDir: next, ...options })).close()
     expect(await readdir(next)).toContain('database-id')
+  })
+
+  it('accept no empty folder for a database of an earlier version that has objects, unless they are lost', async () => {
+    const options = { databaseUrl: await newDatabase(server!) }
+    const [theirs, empty] = [await newFolder(), await newFolder()]
+    const first = await startUnderTest({ dataDir: theirs, ...options })
+    const addresses = await register(first, await openCaptureSession(first), ['a.action'])
+    await put(addresses['a.action']!, 'kept')
+    await first.close()
+    const untie = async (folder: string) => {
+      await queryOnce(options.databaseUrl, 'update database_identity set folder_id = null')
+      await rm(join(folder, 'folder-id'))
+    }
+    await untie(theirs)
+
+    const { message } = await startUnderTest({ dataDir: empty, ...options }).then(
+      () => new Error('It started.'),
+      (error: unknown) => error as Error,
+    )
+    expect(message).toContain('keeps its objects in another folder')
+    expect(await readdir(empty)).toEqual([])
+    await (await startUnderTest({ dataDir: theirs, ...options })).close()
+
+    await untie(theirs)
+    await writeFile(join(empty, 'folder-id'), /write (\S+) into its file folder-id/.exec(message)![1]!)
+    await (await startUnderTest({ dataDir: empty, ...options })).close()
+    expect(await readdir(empty)).toContain('database-id')
   })
 
   it('go on when the server drops every connection, at the latest when asked again', async () => {
