@@ -17,6 +17,9 @@ import type { WindowBodies } from './window-bodies.ts'
 import { isPromise } from '../is-promise.ts'
 import { unlessLate } from '../time/unless-late.ts'
 
+/** One for all, because to make one costs the reason's stack. */
+const FIRED = AbortSignal.abort()
+
 /** What the attempts of all sessions share. */
 export interface AttemptPorts {
   readonly transport: Transport
@@ -129,7 +132,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
       attempt.lease = undefined
       const closed = readers.release(unit.fileIndex)
       // A drive that is gone may never close it. What came of the attempt is known by now.
-      if (closed && reader) await unlessLate(ports.clock, AbortSignal.abort(), closed, () => undefined)
+      if (closed && reader) await unlessLate(ports.clock, FIRED, closed, () => undefined)
       ports.onEnded(attempt)
     }
   }
