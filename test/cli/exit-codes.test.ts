@@ -60,6 +60,7 @@ it.each([
 })
 
 it.each<[UploadResult['status'], UploadResult['status'], readonly UploadResult[]]>([
+  ['confirmed', 'failed', []],
   ['confirmed', 'partial', [CONFIRMED, CONFIRMED]],
   ['failed', 'failed', [FAILED, FAILED]],
   ['partial', 'partial', [FAILED, CONFIRMED]],

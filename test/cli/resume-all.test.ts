@@ -4,7 +4,6 @@ import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 
-import { jointExitCode, jointStatus } from '../../src/cli/upload-result.ts'
 import { diskJournal, type JournalRecord } from '../../src/node.ts'
 import { startIndependentService, type IndependentService } from '../helpers/independent-service.ts'
 import { installCli, CAPTURE, jsonLines, lastLine, VIDEO, type CliUnderTest } from './cli-under-test.ts'
@@ -359,24 +358,4 @@ it('ends with 3 where one session is confirmed and another is not, and says part
 
   expect(code).toBe(3)
   expect(stdout).toMatch(/^partial: 1 of 2 sessions confirmed$/m)
-})
-
-it.each([
-  [[0, 0], 0],
-  [[0, 1], 3],
-  [[0, 4], 3],
-  [[3, 1], 3],
-  [[4, 1], 4],
-  [[1, 1], 1],
-  [[0, 143, 1], 143],
-  [[], 0],
-])('sessions that end with %j end together with %i', (codes, code) => {
-  expect(jointExitCode(codes)).toBe(code)
-})
-
-it('calls no sessions confirmed of which a signal left some untouched', () => {
-  expect([
-    jointStatus([], { isLeft: true, areSomeElsewhere: false }),
-    jointStatus([], { isLeft: false, areSomeElsewhere: false }),
-  ]).toEqual(['interrupted', 'confirmed'])
 })
