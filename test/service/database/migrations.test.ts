@@ -1,6 +1,6 @@
 // Databases of other versions of the service: an older one is brought up to date with what is in it, a newer one is left alone.
 
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -50,7 +50,11 @@ it.skipIf(server === undefined)('a database of the first version is taken over w
   ])
     await queryOnce(databaseUrl, statement)
 
-  const service = await startUnderTest({ dataDir: await newFolder(), databaseUrl })
+  const dataDir = await newFolder()
+  // Its object is there, or the folder would not be taken for the one of this database.
+  await mkdir(join(dataDir, 'objects', 'stored'), { recursive: true })
+  await writeFile(join(dataDir, 'objects', 'stored', 'blob-1'), 'hello')
+  const service = await startUnderTest({ dataDir, databaseUrl })
   onTestFinished(() => service.close())
   const { items } = (await service.call('GET', '/stored')).json as { items: { file_name: string }[] }
   const { sessions } = (await service.call('GET', '/sessions')).json as { sessions: { id: string }[] }
