@@ -5,6 +5,7 @@ import { violations } from './rig/accessibility.ts'
 import { chromiumPath } from './rig/chromium.ts'
 import { heading, isLatePart, startTwo } from './rig/element-page.ts'
 import { useElement } from './rig/element-under-test.ts'
+import { journalText } from './rig/journal-text.ts'
 
 describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
   const { button, pick, told, openPage, addElement, uploadHalf, listen, offersNothingAfterReload } = useElement()
@@ -180,19 +181,9 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     // What a person has put away is not offered again, and what is confirmed of it stays.
     await button(page, 'Clear the list').click()
     await button(page, 'Keep 1 file, give up the rest').click()
-    const kept = () =>
-      page.evaluate(
-        () =>
-          new Promise<string>((resolve) => {
-            const opening = indexedDB.open('mocap-uplink')
-            opening.onsuccess = () => {
-              const rows = opening.result.transaction('records').objectStore('records').getAll()
-              rows.onsuccess = () => resolve(rows.result.join(' '))
-              opening.result.close()
-            }
-          }),
-      )
-    await expect.poll(kept).toMatch(/"session\.cancelling","keepsConfirmed":true.*"session\.cancelled"/)
+    await expect
+      .poll(() => journalText(page))
+      .toMatch(/"session\.cancelling","keepsConfirmed":true.*"session\.cancelled"/)
     await offersNothingAfterReload(page)
   })
 

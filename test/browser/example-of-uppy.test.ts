@@ -7,6 +7,7 @@ import { serveExample, type ServedExample } from './rig/built-example.ts'
 import { chromiumPath, openPage } from './rig/chromium.ts'
 import { isLatePart } from './rig/element-page.ts'
 import { useExamples } from './rig/examples.ts'
+import { journalText } from './rig/journal-text.ts'
 
 const PARTS = /X-Amz-Signature/i
 
@@ -252,23 +253,11 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
         await page.evaluate(() => (globalThis as unknown as { letGo: () => void }).letGo())
         return { sent }
       }
-      const journal = (page: Page): Promise<string> =>
-        page.evaluate(
-          () =>
-            new Promise<string>((resolve) => {
-              const opening = indexedDB.open('mocap-uplink')
-              opening.onsuccess = () => {
-                const rows = opening.result.transaction('records').objectStore('records').getAll()
-                rows.onsuccess = () => resolve(rows.result.join(' '))
-                opening.result.close()
-              }
-            }),
-        )
 
       test('heeds a pause', async () => {
         const page = await open(example)
         const { sent } = await clickMeanwhile(page, 'Pause')
-        await expect.poll(() => journal(page)).toContain('session.begun')
+        await expect.poll(() => journalText(page)).toContain('session.begun')
         // An upload that is not paused asks for its session, and then sends.
         for (let answers = 0; answers < 20; answers += 1) await page.evaluate((url) => fetch(url), example.url)
         const sentEarly = [...sent]
