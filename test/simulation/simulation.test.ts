@@ -14,18 +14,24 @@ const REGRESSIONS: readonly number[] = []
 // A busy machine is slow. A run that hangs is detected in simulated time.
 describe('the engine under a simulated night', () => {
   it.each(['any', 'next'] as const)('keeps its promises where the parts of a file go in order %s', async (order) => {
-    let faults = 0
     for (const seed of [...REGRESSIONS, ...seeds]) {
       const outcome = await simulate(seed, order).catch((error: unknown) => {
         throw new Error(`Simulation failed: replay with SIM_SEED=${String(seed)} (order ${order})`, { cause: error })
       })
       expect(outcome.violations, `SIM_SEED=${String(seed)}`).toEqual([])
-      faults += outcome.faultCount
     }
-
-    // A simulation without faults would prove nothing.
-    expect(faults).toBeGreaterThan(seeds.length)
   })
+
+  // A simulation without faults would prove nothing. These nights are the same in every run: sixty drawn ones may be lucky.
+  it.each(['any', 'next'] as const)(
+    'meets more faults than there are nights where the parts go in order %s',
+    async (order) => {
+      let faults = 0
+      for (let seed = 1; seed <= 60; seed += 1) faults += (await simulate(seed, order)).faultCount
+
+      expect(faults).toBeGreaterThan(60)
+    },
+  )
 
   it('is the same for the same seed', async () => {
     const outcomes = [await simulate(4711, 'any'), await simulate(4711, 'any')]
