@@ -10,12 +10,14 @@ settleRunSeed()
 /** Folders whose tests leave no global state behind except what vitest restores. */
 const LOADED_ONCE = ['test/{client,core,element,flows,machines,protocols}/**/*.test.ts']
 /**
- * Files that count steps in V8. They must start counting before any module is loaded, so no other file may run before them in
- * the same worker. They are found by what they import, because a file missing from a list would fail only on some runs.
+ * Files that need a process of their own: they count steps in V8, and must start before any module is loaded; they replace
+ * modules, which the files after them would get; or they watch the heap of the whole process. They are found by what they
+ * contain, because a file missing from a list would fail only on some runs.
  */
-const COUNTED = readdirSync('test', { recursive: true, encoding: 'utf8' })
+const OWN_PROCESS = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .map((path) => `test/${path.replaceAll('\\', '/')}`)
-  .filter((path) => path.endsWith('.test.ts') && readFileSync(path, 'utf8').includes('helpers/growth.ts'))
+  .filter((path) => path.endsWith('.test.ts'))
+  .filter((path) => /helpers\/growth\.ts|vi\.mock\(|keepHeapLean\(/.test(readFileSync(path, 'utf8')))
 
 /** Tests that start no databases or browsers. */
 const unitProject = (
@@ -35,6 +37,8 @@ export default defineConfig({
     setupFiles: ['test/helpers/seed.ts'],
     // A mock that outlives its test would change what other tests test.
     restoreMocks: true,
+    unstubEnvs: true,
+    unstubGlobals: true,
     // These limits only stop hangs. A test may start five programs one after another, each with a database of its own, or
     // read a million names, and a busy machine takes many times as long as a quiet one.
     testTimeout: 300_000,
@@ -43,11 +47,12 @@ export default defineConfig({
     expect: { poll: { timeout: 120_000 } },
     projects: [
       // These files load almost the same modules, which takes half a second. A worker keeps them loaded for its next file.
-      unitProject('unit', { include: LOADED_ONCE, exclude: COUNTED, isolate: false }),
-      unitProject('unit, counted', { include: COUNTED, exclude: ['test/cli/**'] }),
+      unitProject('unit', { include: LOADED_ONCE, exclude: OWN_PROCESS, isolate: false }),
+      unitProject('unit, own process', { include: OWN_PROCESS }),
       unitProject('unit, each alone', {
         include: ['test/**/*.test.ts'],
         exclude: [
+          ...OWN_PROCESS,
           ...LOADED_ONCE,
           'test/package/**',
           'test/service/**',
@@ -63,6 +68,9 @@ export default defineConfig({
         test: {
           name: 'system',
           include: ['test/service/**/*.test.ts', 'test/cli/**/*.test.ts', 'test/end-to-end/**/*.test.ts'],
+          exclude: OWN_PROCESS,
+          // A worker keeps PGlite compiled for its next file, which saves a minute and a half of processor time.
+          isolate: false,
           globalSetup: [
             'test/helpers/prepared-database.ts',
             'test/helpers/postgres-for-tests.ts',
@@ -77,6 +85,7 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
+          isolate: false,
           globalSetup: ['test/browser/rig/announce.ts', 'test/helpers/prepared-database.ts'],
         },
       },

@@ -7,6 +7,7 @@ export function serviceProjects(...names: readonly string[]) {
     test: {
       name: `service ${name}`,
       include: ['test/conformance/**/*.test.ts'],
+      isolate: false,
       globalSetup: ['test/conformance/target.ts'],
       testTimeout: 300_000,
       hookTimeout: 300_000,
