@@ -1,7 +1,8 @@
-// Ctrl-C, SIGTERM and SIGHUP: the first signal asks the command to stop cleanly, the second ends the process at once. Only a
-// second SIGHUP after a first is ignored.
+// Ctrl-C, SIGTERM and SIGHUP: the first signal asks the command to stop cleanly, the second ends the process at once. What comes
+// right behind a signal of its kind is the same one, passed on by another program, and so is every SIGHUP after a first.
 
 import { basename } from 'node:path'
+import { performance } from 'node:perf_hooks'
 import { isatty } from 'node:tty'
 import { SIGNAL_EXIT, type StopSignal } from './exit-codes.ts'
 
@@ -9,6 +10,11 @@ import { SIGNAL_EXIT, type StopSignal } from './exit-codes.ts'
 const FREE_WITHIN_MS = 60_000
 const TOLD_AFTER_MS = 1_000
 const LOOK_AGAIN_MS = 50
+/**
+ * Ctrl-C goes to all programs of the terminal's job, and some of them pass it on: npm to what it runs by npx, and `timeout`
+ * signals its command twice. Nobody has read within this time, ms, that a second Ctrl-C stops at once.
+ */
+const PASSED_ON_WITHIN_MS = 500
 const SILENT = 'A drive or a name server does not answer.'
 const SIGNALS = Object.keys(SIGNAL_EXIT) as StopSignal[]
 
@@ -38,6 +44,7 @@ export function listenForSignals(): Interruption {
   const hasTerminal = [0, 1, 2].some((fd) => isatty(fd))
   const cleanUps: (() => void)[] = []
   let reason: StopSignal | undefined
+  let firstAtMs = 0
   let tell: (signal: StopSignal) => void = () => undefined
   const happened = new Promise<StopSignal>((resolve) => (tell = resolve))
   const end: Interruption['end'] = (exitCode, tell) => {
@@ -49,16 +56,19 @@ export function listenForSignals(): Interruption {
     if (!hasThreadAway() && !(name === 'SIGHUP' && hasTerminal)) process.exit(exitCode)
     process.removeAllListeners(name)
     process.kill(process.pid, name)
+    // Reached only in the first process of a container, which a signal without a listener does not end.
+    process.exit(exitCode)
   }
   // Node undoes at its start what nohup has set. The only trace of nohup is `_`, in which bash and zsh put the command called.
   const isHangUpIgnored = basename(process.env['_'] ?? '') === 'nohup'
   for (const name of SIGNALS) {
     process.on(name, () => {
       if (name === 'SIGHUP' && isHangUpIgnored) return
-      // A closed terminal is signalled twice: by the system and by the shell.
-      if (name === 'SIGHUP' && reason === name) return
+      // A closed terminal is signalled twice: by the system and by the shell, which may take its time.
+      if (name === reason && (name === 'SIGHUP' || performance.now() < firstAtMs + PASSED_ON_WITHIN_MS)) return
       if (reason === undefined) {
         reason = name
+        firstAtMs = performance.now()
         tell(name)
         stop.abort()
         return

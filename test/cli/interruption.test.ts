@@ -1,6 +1,6 @@
 // Signals and a reader that goes away: what ends an upload, what does not, and what is said of it.
 
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { constants, existsSync } from 'node:fs'
 import { mkdir, open, readdir, readFile, writeFile } from 'node:fs/promises'
@@ -40,6 +40,17 @@ const SHORT_MINUTE = `--import=data:text/javascript,${encodeURIComponent(`
 const PATIENT_STOP = `--import=data:text/javascript,${encodeURIComponent(`
   const { setTimeout } = globalThis
   globalThis.setTimeout = (callback, ms, ...rest) => setTimeout(callback, ms === 5_000 ? 600_000 : ms, ...rest)`)}`
+/** A process that hears of the end of its terminal once it has drawn something there. */
+const HANG_UP = `--import=data:text/javascript,${encodeURIComponent(`
+  const { stdout, pid } = process
+  const { write } = stdout
+  stdout.write = (text, ...rest) => {
+    if (String(text).includes('% confirmed')) {
+      stdout.write = write
+      setImmediate(() => process.kill(pid, 'SIGHUP'))
+    }
+    return write.call(stdout, text, ...rest)
+  }`)}`
 /** A process to which Ctrl-C comes right after it has printed its result. */
 const LATE_INTERRUPT = `--import=data:text/javascript,${encodeURIComponent(`
   const { stdout, pid } = process
@@ -49,8 +60,15 @@ const LATE_INTERRUPT = `--import=data:text/javascript,${encodeURIComponent(`
     return write.call(stdout, text, ...rest)
   }`)}`
 /** A process to which a second Ctrl-C comes right behind the first: of two that are sent to it, the system may give it one. */
-const TWICE = `--import=data:text/javascript,${encodeURIComponent(`
+const PASSED_ON = `--import=data:text/javascript,${encodeURIComponent(`
   process.once('SIGINT', () => process.kill(process.pid, 'SIGINT'))`)}`
+/** A process to which a second Ctrl-C comes when its clock is a second further than at the first. */
+const TWICE = `--import=data:text/javascript,${encodeURIComponent(`
+  const now = performance.now.bind(performance)
+  process.once('SIGINT', () => setImmediate(() => {
+    performance.now = () => now() + 1_000
+    process.kill(process.pid, 'SIGINT')
+  }))`)}`
 
 let cli: CliUnderTest
 let service: IndependentService
@@ -229,17 +247,30 @@ describe('a signal', () => {
 
   it('that comes twice ends the process at once', async () => {
     service = await startIndependentService({ faults: [{ operation: 'create', nth: 1, action: FOREVER }] })
-    const upload = cli.start(['video', 'small.mp4', ...VIDEO], { ...environment(), NODE_OPTIONS: PATIENT_STOP })
+    const env = { ...environment(), NODE_OPTIONS: `${PATIENT_STOP} ${TWICE}` }
+    const upload = cli.start(['video', 'small.mp4', ...VIDEO], env)
     await expect.poll(() => service.requestsOf('create').length).toBe(1)
 
     // A create is not aborted by the first one, so that its session is known.
     upload.process.kill('SIGINT')
-    await upload.seen(/Stopping/)
-    upload.process.kill('SIGINT')
     const { code, stdout } = await upload.ended
 
     expect(code).toBe(130)
+    expect(stdout).toContain('Stopping')
     expect(stdout).not.toContain('interrupted:')
+  })
+
+  it('that another program passes on, as npm does with Ctrl-C, counts once', async () => {
+    service = await startIndependentService({ faults: [{ operation: 'put', nth: 'every', action: FOREVER }] })
+    const upload = cli.start(['video', 'small.mp4', ...VIDEO, '--json'], { ...environment(), NODE_OPTIONS: PASSED_ON })
+    await upload.seen(/"state":"uploading"/)
+
+    upload.process.kill('SIGINT')
+    const { code, stdout, stderr } = await upload.ended
+
+    expect(code).toBe(130)
+    expect(lastLine(stdout)).toMatchObject({ event: 'result', status: 'interrupted' })
+    expect(stderr).toContain('To finish: ')
   })
 
   it('that comes twice while the service is waited for leaves a session that another process takes up', async () => {
@@ -393,6 +424,22 @@ describe.skipIf(!existsSync('/usr/bin/script'))('a terminal that is closed', () 
   })
 })
 
+/** The first process of a container: no signal ends it, but for those that it listens to. */
+const FIRST = ['unshare', '--fork', '--pid', '--kill-child']
+
+describe.skipIf(!existsSync('/usr/bin/script') || spawnSync(FIRST[0]!, [...FIRST.slice(1), 'true']).status !== 0)(
+  'the first process of a container whose terminal is closed',
+  () => {
+    it('ends with the code of the signal, too', async () => {
+      const end = join(cli.folder, 'end-of-first')
+      const { seen } = await uploadInTerminal(`${FIRST.join(' ')} "$@"; echo $? > '${end}'`, HANG_UP)
+      await expect.poll(seen).toContain('interrupted: ')
+
+      await expect.poll(() => readFile(end, 'utf8').catch(() => '')).toBe('129\n')
+    })
+  },
+)
+
 describe('a reader that goes away', () => {
   it.each([['--json'], ['--verify=md5']])('does not end the upload (%s)', async (option) => {
     service = await startIndependentService({
@@ -413,13 +460,19 @@ describe('a reader that goes away', () => {
 })
 
 /** Begins an upload without an end on a terminal, by a script of a shell in which `"$@"` is the command. */
-async function uploadInTerminal(script: string) {
+async function uploadInTerminal(script: string, preload = '') {
   service = await startIndependentService({ faults: [{ operation: 'put', nth: 'every', action: FOREVER }] })
   await writeFile(join(cli.folder, 'in-terminal.sh'), script)
   const args = ['sh', 'in-terminal.sh', process.execPath, cli.entry, 'video', 'small.mp4', ...VIDEO]
   const terminal = spawn('script', ['--quiet', '--command', args.join(' '), '/dev/null'], {
     cwd: cli.folder,
-    env: { PATH: process.env['PATH'], SHELL: '/bin/sh', MOCAP_STATE_DIR: cli.stateDir, ...environment() },
+    env: {
+      PATH: process.env['PATH'],
+      SHELL: '/bin/sh',
+      MOCAP_STATE_DIR: cli.stateDir,
+      NODE_OPTIONS: preload,
+      ...environment(),
+    },
   })
   onTestFinished(() => void terminal.kill('SIGKILL'))
   let text = ''

@@ -103,18 +103,18 @@ it('demo stops on Ctrl-C in the middle, and still cleans up', async () => {
 })
 
 // The children of a process are read from /proc.
-it.runIf(process.platform === 'linux')('demo leaves nothing after a second Ctrl-C either', async () => {
-  // Its service then does not answer any more, so that the first Ctrl-C cannot have ended everything before the second.
+it.runIf(process.platform === 'linux')('demo leaves nothing after a second signal either', async () => {
+  // Its service then does not answer any more, so that the first signal cannot have ended everything before the second.
   const hold = "process.kill(Number(readFileSync('/proc/' + pid + '/task/' + pid + '/children')), 'SIGSTOP')"
   const demo = cli.start(['demo'], { TMPDIR: temporary, ...whenItSays('Uploading captures', hold) })
   await demo.seen(/Uploading captures/)
 
   demo.process.kill('SIGINT')
   await demo.seen(/Stopping the demo/)
-  demo.process.kill('SIGINT')
+  demo.process.kill('SIGTERM')
   const { code } = await demo.ended
 
-  expect(code).toBe(130)
+  expect(code).toBe(143)
   expect(await readdir(temporary)).toEqual([])
 })
 

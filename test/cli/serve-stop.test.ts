@@ -72,9 +72,9 @@ it('says at once that it stops while it still starts, and ends at the second sig
 
   serve.process.kill('SIGINT')
   await serve.seen(/^Stopping …\n$/)
-  serve.process.kill('SIGINT')
+  serve.process.kill('SIGTERM')
 
-  expect(await serve.ended).toMatchObject({ code: 130, stdout: 'Stopping …\n' })
+  expect(await serve.ended).toMatchObject({ code: 143, stdout: 'Stopping …\n' })
 })
 
 it('stops if its parent dies while it still starts', async () => {
