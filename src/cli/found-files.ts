@@ -34,7 +34,8 @@ export async function findFiles(
     const reason = reasons[index]
     return reason === undefined ? [] : [{ path, reason }]
   })
-  refuseNamed(unwanted.filter(({ path }) => paths.includes(path)))
+  const named = new Set(paths)
+  refuseNamed(unwanted.filter(({ path }) => named.has(path)))
   if (unwanted.length === files.length)
     invalid(`There is no file to upload in "${paths.join('", "')}". Skipped: ${listed(unwanted)}.`)
   for (const entry of unwanted) tellSkipped(output, entry)

@@ -78,11 +78,10 @@ export async function filesUnder(
     if (typeof path !== 'string' || path === '') invalid('filesUnder: a path is empty or no string. Give paths.')
     const facts = await look(path)
     if (facts.isDirectory()) {
-      const search: Search = { ...options, files: [], skipped: [], entered: new Set() }
-      await enter(path, facts, search)
-      if (search.files.length === 0 && search.isSought === undefined) refuseEmpty(path, search.skipped)
-      files.push(...search.files)
-      skipped.push(...search.skipped)
+      const [filesBefore, skippedBefore] = [files.length, skipped.length]
+      await enter(path, facts, { ...options, files, skipped, entered: new Set() })
+      if (files.length === filesBefore && options.isSought === undefined)
+        refuseEmpty(path, skipped.slice(skippedBefore))
     } else if (facts.isFile()) {
       files.push({ path, name: basename(path) })
     } else {
