@@ -89,7 +89,12 @@ function programOf(env: Environment): string {
 /** The folder in which the environment of this shell keeps sessions. Undefined if any shell would use the same one. */
 function stateDirOf(env: Environment): string | undefined {
   const folder = stateFolder(env)
-  return folder === stateFolder({ ...env, MOCAP_STATE_DIR: '', XDG_STATE_HOME: '' }) ? undefined : folder
+  try {
+    return folder === stateFolder({ ...env, MOCAP_STATE_DIR: '', XDG_STATE_HOME: '' }) ? undefined : folder
+  } catch {
+    // Another shell would have none.
+    return folder
+  }
 }
 
 function waysOfSending(options: SharedOptions): string[] {
