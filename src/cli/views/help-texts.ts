@@ -5,6 +5,8 @@ import { type Command, Help, type Option } from 'commander'
 import { wrapped } from './text-width.ts'
 
 const WIDEST = 100
+/** Where there is no terminal, or one that does not say how wide it is, such as a serial line: it says 0. */
+const UNKNOWN_WIDTH = 80
 /** Descriptions of fewer columns than that stand below what they describe, not beside it. */
 const NARROWEST = 20
 /** What commander puts before and between the columns. */
@@ -15,6 +17,9 @@ const BELOW = '      '
 export function markRequired(program: Command): Command {
   const plain = new Help()
   return program.configureHelp({
+    prepareContext(this: Help, { helpWidth }) {
+      this.helpWidth = helpWidth || UNKNOWN_WIDTH
+    },
     // With commander's own 40, descriptions of options are not wrapped in windows of less than about 70 columns.
     minWidthToWrap: NARROWEST,
     optionDescription: (option: Option) =>
@@ -33,7 +38,7 @@ export function markRequired(program: Command): Command {
 /** Adds paragraphs below the lists, each wrapped to the terminal. A line break within a paragraph stays. */
 export function addBelow(command: Command, ...paragraphs: readonly string[]): Command {
   return command.addHelpText('after', () => {
-    const columns = Math.min(WIDEST, (process.stdout.columns || 80) - 1)
+    const columns = Math.min(WIDEST, (process.stdout.columns || UNKNOWN_WIDTH) - 1)
     return `\n${paragraphs.map((text) => wrapped(text, columns)).join('\n')}`
   })
 }
