@@ -60,6 +60,12 @@ export function commandAt(program: Command, args: readonly string[]): Command {
   return next === undefined ? program : commandAt(next, args.slice(1))
 }
 
+/** The arguments with `--help` behind the command that it stands before: commander would show the help of the whole program. */
+export function helpLast(program: Command, args: readonly string[]): readonly string[] {
+  const [first = '', ...others] = args
+  return /^(?:-h|--help)$/.test(first) && commandAt(program, others) !== program ? [...others, first] : args
+}
+
 /** The names of a command below the program, such as `analysis` and `request`. */
 export function pathOf(command: Command): string[] {
   return command.parent === null ? [] : [...pathOf(command.parent), command.name()]

@@ -6,7 +6,7 @@ import { CommanderError } from 'commander'
 import { adviceOn } from '../core/advice.ts'
 import { redactText } from '../core/redact.ts'
 import { UploadError, isUploadError } from '../core/errors.ts'
-import { commandAt, pathOf } from './command.ts'
+import { commandAt, helpLast, pathOf } from './command.ts'
 import { COMMAND_FLOWS, type CommandContext, type CommandFlow } from './command-context.ts'
 import { refuseSecretsOnCommandLine } from './options/credentials-from-options.ts'
 import { errorLine, fullLine } from './views/error-line.ts'
@@ -50,7 +50,7 @@ export async function runCli(args: readonly string[]): Promise<void> {
   })
   try {
     refuseSecretsOnCommandLine(args)
-    await program.parseAsync([...args], { from: 'user' })
+    await program.parseAsync([...helpLast(program, args)], { from: 'user' })
   } catch (error) {
     exitCode = tellEnd(error, ending())
   }
