@@ -7,15 +7,14 @@ import { folderOfKey } from '../adapters/node/journal/session-folder.ts'
 import { stateFolder } from '../adapters/node/journal/state-folder.ts'
 import { invalid, UploadError } from '../core/errors.ts'
 import type { Journal, SessionJournal } from '../core/ports.ts'
-import type { SessionSummary } from '../flows/sessions.ts'
-import type { Environment } from './options/credentials-from-options.ts'
-import { NOWHERE } from './options/uplink-from-options.ts'
+import { listSessions, type SessionSummary } from '../flows/session-list.ts'
+import { interruptible, type CommandContext } from './command-context.ts'
 
 export interface KeptSessions {
   readonly journal: Journal
   /** An absolute path. The folder is created with the first session. */
   readonly folder: string
-  /** Every session, oldest first. Makes no call. */
+  /** Every session, oldest first. Makes no call. Rejects with the signal's reason as soon as the process is asked to stop. */
   summaries(): Promise<readonly SessionSummary[]>
   /** Whether another process may be driving the session. Takes no lock. */
   isInUse(key: string): Promise<boolean>
@@ -24,17 +23,18 @@ export interface KeptSessions {
 }
 
 /** Reads `--state-dir` and MOCAP_STATE_DIR. Creates nothing on disk. */
-export function keptSessions({ stateDir }: { readonly stateDir?: string }, env: Environment): KeptSessions {
+export function keptSessions(
+  { stateDir }: { readonly stateDir?: string },
+  { env, interruption }: Pick<CommandContext, 'env' | 'interruption'>,
+): KeptSessions {
   if (stateDir === '') invalid('--state-dir is empty: give a folder.')
   const folder = stateDir === undefined ? stateFolder(env) : resolve(stateDir)
   const journal = diskJournal({ folder })
   const open = new Set<SessionJournal>()
   return {
     folder,
-    async summaries() {
-      const { createUplink } = await import('../node.ts')
-      return createUplink({ baseUrl: NOWHERE, credentials: { apiKey: 'none' }, journal, proxy: null }).sessions()
-    },
+    // A folder on a drive that is gone may never be listed.
+    summaries: () => interruptible(listSessions({ journal }), interruption),
     isInUse: (key) => isLocked(join(folder, folderOfKey(key))),
     journal: {
       ...journal,

@@ -260,7 +260,7 @@ describe('cancel', () => {
     // This service knows none of them: of the newest that is believed only where an earlier try may have ended it.
     expect(untold.stdout).toBe('cancelled: video-moved; the service may still hold sessions s3, s1, s2\n')
     expect(untold.stderr).toMatch(
-      /\(404\).*\nIt may have ended sessions s3, s1, s2 before, have been restored from a backup, or be another service; or the key or token is of another organisation than that which began it\.\nIf it says the same again, the session counts as ended: mocap-uplink cancel video-moved /,
+      /\(404\).*\nIt may have ended sessions s3, s1, s2 before; if not, the key or token may be of another organisation than that which began it, or the service may have been restored from a backup, or be another one\.\nIf it says the same again, the session counts as ended: mocap-uplink cancel video-moved /,
     )
     expect(lastLine(told.stdout)).toMatchObject({ isServiceTold: true, sessionIds: ['s3', 's1', 's2'] })
   })

@@ -114,17 +114,20 @@ function environment(): Record<string, string> {
 }
 
 describe('a signal', () => {
-  it('ends the look for files that were moved', async () => {
+  it.each([
+    ['files that were moved', ['resume', '--files-in', 'drive', '--dry-run']],
+    ['sessions', ['sessions', '--state-dir', 'drive']],
+    ['a session', ['receipt', 'show', 'video-1', '--state-dir', 'drive']],
+  ])('ends the look for %s', async (_, args) => {
     service = await startIndependentService()
-    await mkdir(join(cli.folder, 'drive'))
-    const env = { ...environment(), NODE_OPTIONS: SILENT_DRIVE }
-    const resume = cli.start(['resume', '--files-in', 'drive', '--dry-run'], env)
-    onTestFinished(() => void resume.process.kill('SIGKILL'))
-    await resume.seen(/asked/)
+    await mkdir(join(cli.folder, 'drive'), { recursive: true })
+    const command = cli.start(args, { ...environment(), NODE_OPTIONS: SILENT_DRIVE })
+    onTestFinished(() => void command.process.kill('SIGKILL'))
+    await command.seen(/asked/)
 
-    resume.process.kill('SIGINT')
+    command.process.kill('SIGINT')
 
-    expect(await resume.ended).toMatchObject({ code: 130, stderr: 'Interrupted by SIGINT.\n' })
+    expect(await command.ended).toMatchObject({ code: 130, stderr: 'Interrupted by SIGINT.\n' })
   })
 
   it('ends the wait for a key from a pipe into which nobody writes', async () => {

@@ -319,6 +319,9 @@ describe.concurrent('wrong use', () => {
     const [help, version] = [await cli.run(['capture', '--help']), await cli.run(['--version'])]
 
     expect(help).toMatchObject({ code: 0, stderr: '' })
+    expect(await cli.run(['--help', 'capture'])).toEqual(help)
+    expect((await cli.run(['-h', 'analysis', 'request'])).stdout).toMatch(/^Usage: mocap-uplink analysis request /)
+    expect((await cli.run(['--help', 'nonsense'])).stdout).toMatch(/^Usage: mocap-uplink \[options\] \[command\]/)
     expect(help.stdout).toContain('--reprocess')
     expect(help.stdout).toMatch(/--mocap-type <n> .*\n? *.*\(required\)/)
     expect(await cli.run(['help', 'serve', 'keys', 'create'])).toMatchObject({
@@ -362,6 +365,20 @@ describe.concurrent('credentials', () => {
   it('must be there, and so must the address', async () => {
     expect(await refused(['api', 'GET', '/players'], { MOCAP_API_KEY: '' })).toMatch(/There is no credential/)
     expect(await refused(['api', 'GET', '/players'], { MOCAP_BASE_URL: '' })).toMatch(/give --base-url/)
+  })
+
+  it.each(['resume', 'cancel'])('are not asked for by %s of a session that nobody knows', async (command) => {
+    const unasked = { MOCAP_API_KEY: '', MOCAP_BASE_URL: '' }
+
+    expect(await refused([command, 'video-1'], unasked)).toMatch(/^error: No session "video-1" is in /)
+  })
+
+  it('are not asked for where there is nothing to resume, but options are checked', async () => {
+    const stateDir = join(cli.folder, 'no-sessions')
+    const idle = await cli.run(['resume'], { MOCAP_STATE_DIR: stateDir })
+
+    expect(idle).toEqual({ code: 0, stdout: `There is nothing to resume in ${stateDir}\n`, stderr: '' })
+    expect(await refused(['resume', '--concurrency', '99'], { MOCAP_STATE_DIR: stateDir })).toMatch(/--concurrency is/)
   })
 
   it('must be in the file that is named', async () => {

@@ -11,7 +11,7 @@ import { EXIT } from '../exit-codes.ts'
 import { askPerson, hasPerson } from '../question.ts'
 import { addBelow } from '../views/help-texts.ts'
 import { commandLine, forgetLine } from '../views/command-line.ts'
-import { isNotFound, sayHowToForget } from '../views/how-to-go-on.ts'
+import { isNotFound, sayHowToForget, WHY_UNKNOWN } from '../views/how-to-go-on.ts'
 import { keptSessions, readableSession, type KeptSessions } from '../kept-sessions.ts'
 import { addServiceOptions, addStateOption, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
@@ -43,14 +43,14 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
   addStateOption(command)
   addServiceOptions(command).action(async (key: string, options: CancelOptions) => {
     const output = context.begin('cancel', options)
-    const kept = keptSessions(options, context.env)
+    const kept = keptSessions(options, context)
     const isKeeping = options.keepConfirmed === true
-    const uplink = await uplinkFromOptions(options, context, kept.journal)
     const forget = forgetLine(key, options, context.env)
     const session = await readableSession(kept, key, () => sayHowToForget(output, key, options, context.env))
     if (session.status === 'confirmed' && !isKeeping) {
       invalid(`${key} is confirmed as a whole, so there is nothing to give up. Its files stay with the service.`)
     }
+    const uplink = await uplinkFromOptions(options, context, kept.journal)
     const isMore = session.keepsConfirmed === true && !isKeeping
     const { sessionIds, unanswered } = await whatEnds(kept, session, isKeeping)
     if (options.dryRun === true) {
@@ -165,9 +165,7 @@ function tellCancelled(
   const { code, message } = report.error ?? {}
   if (message !== undefined) output.complain(`error: ${inWords(message)} (${code})`)
   if (isNotFound(report.error)) {
-    const may = 'have been restored from a backup, or be another service'
-    const other = 'or the key or token is of another organisation than that which began it'
-    output.complain(`It may have ended ${named} before, ${may}; ${other}.`)
+    output.complain(`It may have ended ${named} before; if not, ${WHY_UNKNOWN}.`)
     output.complain(`If it says the same again, the session counts as ended: ${again}`)
   } else if (code === 'ERR_UPLOAD_SERVICE_REFUSED') {
     output.complain(`The service was told and refused. To tell it once more: ${again}`)

@@ -29,7 +29,7 @@ export function addReceiptCommand(program: Command, context: CommandContext): vo
   addStateOption(show)
   addOutputOptions(show).action(async (key: string, options: ReceiptOptions) => {
     const output = context.begin('receipt', options)
-    const kept = keptSessions(options, context.env)
+    const kept = keptSessions(options, context)
     if (options.output !== undefined) await checkReceiptPath(options.output, '--output')
     await readableSession(kept, key)
     const made = await receiptOf(kept.journal, key)

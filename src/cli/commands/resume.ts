@@ -41,10 +41,13 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     .option('--files-in <dir>', 'look in this folder and its subfolders for files that were moved')
   addTransferOptions(command).action(async (keys: string[], options: SharedOptions) => {
     const output = context.begin('resume', options)
-    const kept = keptSessions(options, context.env)
-    const uplink = await uplinkFromOptions(options, context, kept.journal)
+    const kept = keptSessions(options, context)
     const all = await kept.summaries()
     const again = keys.length > 0 ? NONE : await givenAgain(all, kept.journal)
+    const chosen = choose(all, keys, kept).filter(({ key }) => !again.has(key))
+    // Where there is nothing to resume, address and credentials are missed as little as in a dry run.
+    const isIdle = chosen.length === 0
+    const uplink = await uplinkFromOptions(isIdle ? { ...options, dryRun: true } : options, context, kept.journal)
     for (const [key, later] of again) {
       output.event('leftOut', { key, givenAgainAs: later })
       const forget = commandLine('cancel', key, options, context.env)
@@ -52,7 +55,6 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
         `${key} is left out: it never began, and its files were given again as ${later}. To forget it: ${forget}`,
       )
     }
-    const chosen = choose(all, keys, kept).filter(({ key }) => !again.has(key))
     const asked = baseUrlOf(options, context.env)
     const elsewhere = keys.length > 0 ? NONE : await begunElsewhere(chosen, kept.journal, asked)
     for (const [key, begunAt] of elsewhere) {

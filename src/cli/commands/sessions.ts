@@ -41,7 +41,7 @@ export function addSessionsCommand(program: Command, context: CommandContext): v
   addStateOption(command)
   addOutputOptions(command).action(async (options: SessionsOptions) => {
     const output = context.begin('sessions', options)
-    const kept = keptSessions(options, context.env)
+    const kept = keptSessions(options, context)
     const sessions = await kept.summaries()
     if (options.prune === true || options.forget !== undefined) {
       const { forget } = options

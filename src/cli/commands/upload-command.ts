@@ -33,7 +33,7 @@ export async function runUploadCommand(
   request: UploadRequest,
 ): Promise<number> {
   if (options.receipt !== undefined) await checkReceiptPath(options.receipt, '--receipt')
-  const kept = keptSessions(options, context.env)
+  const kept = keptSessions(options, context)
   const uplink = await uplinkFromOptions(options, context, kept.journal)
   // Planned first, so that whatever is wrong with a file is found before any call, and counts as wrong use.
   const plan = await interruptible(request.plan(uplink), context.interruption)

@@ -12,7 +12,7 @@ import { lowerPriority } from '../low-priority.ts'
 import { engineChoices, type SharedOptions } from './options.ts'
 
 /** The base URL of commands that make no call: a name that never resolves, in case one is made. */
-export const NOWHERE = 'https://dry-run.invalid'
+const NOWHERE = 'https://dry-run.invalid'
 
 /**
  * Rejects with ERR_UPLOAD_INVALID_ARGUMENT, ERR_UPLOAD_INSECURE_URL, or ERR_UPLOAD_SOURCE_READ for a file that an option names.

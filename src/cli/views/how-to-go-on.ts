@@ -20,6 +20,10 @@ export interface SessionAt {
   readonly journal: Pick<Journal, 'read'>
 }
 
+/** Why a service does not know a session that it gave an id. */
+export const WHY_UNKNOWN =
+  'the key or token may be of another organisation than that which began it, or the service may have been restored from a backup, or be another one'
+
 /** Says on stderr how to finish a session. Prints nothing if it is confirmed or cancelled. Never rejects. */
 export async function sayHowToGoOn(output: Output, result: UploadResult, at: SessionAt): Promise<void> {
   const { status, files, key } = result
@@ -120,10 +124,8 @@ function sayUnknown(
 ): void {
   const isOfNames = isEachNameRefused(missing)
   const thing = isOfNames ? 'what these names stand for' : 'the place of its files'
-  const why =
-    'the key or token may be of another organisation than that which began it, or the service may have been restored from a backup, or be another one'
   output.complain(
-    `${what} Session ${sessionId}, or ${thing}, is not known there: ${why}. Nothing that is stored was touched.`,
+    `${what} Session ${sessionId}, or ${thing}, is not known there: ${WHY_UNKNOWN}. Nothing that is stored was touched.`,
   )
   if (isOfNames) output.complain(`If it knows the session: ${givenAnew(sessionId)}.`)
   output.complain(`Once it is known: ${commandLine('resume', key, options, env)}`)
