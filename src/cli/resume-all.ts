@@ -6,7 +6,7 @@ import { given } from '../core/given.ts'
 import { formatBytes } from '../core/plan.ts'
 import type { ResumeOptions, SessionSummary } from '../flows/sessions.ts'
 import type { Uplink } from '../uplink.ts'
-import type { CommandContext } from './command-context.ts'
+import { interruptible, type CommandContext } from './command-context.ts'
 import type { KeptSessions } from './kept-sessions.ts'
 import type { SharedOptions } from './options/options.ts'
 import { receiptPathOf, writeReceipt } from './receipt-file.ts'
@@ -47,6 +47,7 @@ export async function resumeAll(context: CommandContext, output: Output, task: R
     const { key } = session
     if (sessions.length > 1) output.say(`Session ${key} (${taken.length + 1} of ${sessions.length})`)
     const upload = await takeUp(context, output, task, session)
+    if (upload === undefined) break
     if (!('waits' in upload)) {
       taken.push(tellEnd(context, output, task, { session, result: upload, bytesBefore: 0 }))
       continue
@@ -68,31 +69,34 @@ export async function resumeAll(context: CommandContext, output: Output, task: R
     await ended
   }
   const results = await Promise.all(taken)
-  if (results.some(({ status }) => status === 'interrupted')) await kept.close()
+  if (context.interruption.reason !== undefined) await kept.close()
   return results
 }
 
-/** Resumes one session. If that is impossible, it counts as failed, so that the others are tried too. */
+/**
+ * Resumes one session. If that is impossible, it counts as failed, so that the others are tried too. Undefined after a signal: of a
+ * session that is confirmed, the service may still have to be told something, and a drive may not answer.
+ */
 async function takeUp(
   { interruption }: CommandContext,
   output: Output,
   { uplink, sessions, source }: ResumeTask,
   { key, flow, sessionId, bytes, error: unreadable }: SessionSummary,
-): Promise<FollowedUpload | UploadResult> {
+): Promise<FollowedUpload | UploadResult | undefined> {
   const failed = (error: ErrorSummary): UploadResult => {
     const known = { flow: flow ?? null, sessionId: sessionId ?? null, bytes }
     return { ...known, status: 'failed', key, durationMs: 0, files: [], error }
   }
   if (unreadable !== undefined) return failed(unreadable)
   try {
-    const upload = await uplink.resume(key, given({ source }))
+    const upload = await interruptible(uplink.resume(key, given({ source })), interruption)
     const { confirmedBytes, totalBytes, filesTotal } = upload.progress()
     output.event('start', { flow: upload.flow, key, files: filesTotal, bytes: totalBytes, confirmedBytes })
     const name = sessions.length > 1 ? key : undefined
     voiceOf(output, name).say(`${formatBytes(confirmedBytes)} of ${formatBytes(totalBytes)} are there already`)
     return followUpload(upload, { output, uplink, interruption, ...given({ name }) })
   } catch (error) {
-    return failed(errorLine(error))
+    return interruption.signal.aborted ? undefined : failed(errorLine(error))
   }
 }
 

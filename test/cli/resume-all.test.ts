@@ -1,8 +1,8 @@
 // `resume` without a key, where one session cannot go on: the others are not kept waiting by it.
 
-import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 
 import { diskJournal, type JournalRecord } from '../../src/node.ts'
 import { startIndependentService, type IndependentService } from '../helpers/independent-service.ts'
@@ -226,6 +226,42 @@ it('says that it was interrupted where a signal came before the one session that
   expect(code).toBe(130)
   expect(lastLine(stdout)).toMatchObject({ flow: 'resume', status: 'interrupted', sessions: [] })
   expect(service.records.requests).toHaveLength(calls)
+})
+
+it('stops at once where the service gives no answer about a session that was left empty', async () => {
+  await service.close()
+  service = await startIndependentService({
+    faults: [{ operation: 'cancel', nth: 'every', action: { delayMs: 600_000 } }],
+  })
+  const plan = { fileIndex: 0, name: 'a.mp4', sizeBytes: 3, partSizeBytes: 3, partCount: 1 }
+  const files = [{ fileIndex: 0, serverFileId: 1, addresses: [`${service.storageUrl}/k`] }]
+  const params = { movementTypeId: 1, playerId: 'p', sessionDate: '2026-11-20', sessionTypeId: 2 }
+  const begun = { version: 1, key: 'video-done', flow: 'video', params, locations: ['/a.mp4'] } as const
+  const journal = await diskJournal({ folder: stateDir }).open('video-done')
+  await journal.append([
+    { at: 1, type: 'session.begun', ...begun, files: [plan] },
+    { at: 2, type: 'session.created', sessionId: 's1', files },
+    { at: 3, type: 'session.replaced', sessionId: 's2', files },
+    { at: 4, type: 'part.received', fileIndex: 0, partNumber: 1, receipt: { acceptedEnd: 3, isVerified: false } },
+    { at: 5, type: 'file.confirmed', fileIndex: 0 },
+    { at: 6, type: 'session.settled', status: 'confirmed' },
+  ])
+  await journal.close()
+  // It waits for that answer for ten minutes, not for 15 s.
+  const preload = `
+    const { setTimeout } = globalThis
+    globalThis.setTimeout = (call, ms, ...more) => setTimeout(call, ms === 15_000 ? 600_000 : ms, ...more)`
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(preload)}`
+  const resume = cli.start(['resume', '--json'], environment({ NODE_OPTIONS }))
+  onTestFinished(() => void resume.process.kill('SIGKILL'))
+  await expect.poll(() => service.requestsOf('cancel'), { timeout: 30_000 }).toHaveLength(1)
+
+  resume.process.kill('SIGINT')
+
+  const { code, stdout } = await resume.ended
+  expect(code).toBe(130)
+  expect(lastLine(stdout)).toMatchObject({ flow: 'resume', status: 'interrupted', sessions: [] })
+  expect(await readdir(join(stateDir, 'session-video-done'))).toEqual(['journal'])
 })
 
 it('delivers nothing once more where the first of two mistakes was resumed by its key', async () => {

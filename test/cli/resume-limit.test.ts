@@ -43,7 +43,8 @@ it('takes up 64 sessions of a dead host, and the next one when one of them has e
     ...{ isJson: false, isQuiet: true, env: {} },
     ...(streams as unknown as { stdout: NodeJS.WriteStream; stderr: NodeJS.WriteStream }),
   })
-  const interruption = { reason: undefined, happened: new Promise(() => undefined), atOnce: () => undefined }
+  const { signal } = new AbortController()
+  const interruption = { signal, reason: undefined, happened: new Promise(() => undefined), atOnce: () => undefined }
   const context = { env: {}, interruption } as unknown as CommandContext
   const sessions = Array.from({ length: MOST + 2 }, (_, index) => ({ key: `video-${index}`, confirmedBytes: 0 }))
   const kept = { close: () => Promise.resolve() } as unknown as KeptSessions
