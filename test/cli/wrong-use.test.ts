@@ -241,6 +241,8 @@ describe.concurrent('wrong use', () => {
       ['analysis', 'request', '--name', 'n', '--primary', '{"movement_type":1}'],
       /unknown field "movement_type"/,
     ],
+    ['a path that is empty', ['video', '', ...VIDEO], /^error: A path is empty: name a file or a folder\. \(/],
+    ['a folder without a name', ['resume', '--files-in', ''], /^error: A path is empty: name a file or a folder\. \(/],
     ['a method that is none', ['api', 'FETCH', '/players'], /The method is unknown/],
     ['a path that leaves the service', ['api', 'GET', '/../secret'], /leave the base URL/],
     ['a service on an address that is empty', ['serve', '--port', '0', '--host', ''], /--host is empty: give a value/],

@@ -112,8 +112,11 @@ function waysOfSending(options: SharedOptions): string[] {
   return options.background === true ? [...words, '--background'] : words
 }
 
+/** What only this process can open, such as `<(pass show key)` of a shell. Another command cannot name it. */
+const OWN_DESCRIPTOR = /^\/(?:dev\/(?:stdin|fd\/\d+)|proc\/self\/fd\/\d+)$/
+
 function absolute(path: string | undefined): string | undefined {
-  return path === undefined ? undefined : resolve(path)
+  return path === undefined || OWN_DESCRIPTOR.test(path) ? undefined : resolve(path)
 }
 
 function quoted(word: string): string {

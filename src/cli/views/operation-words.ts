@@ -23,13 +23,14 @@ const NAMES = new RegExp(
   'g',
 )
 
-/** What the library calls an option, and what the command calls it. */
+/** What the library says of an option or a path, and what the command says. */
 const FLAGS = [
   ['or allow HTTP.', 'or give --allow-http.'],
   ['or allow plain HTTP if', 'or give --allow-http if'],
   ['or give the kind.', 'or give --kind.'],
   ['frameRate is missing', '--frame-rate is missing'],
   ['another state folder.', 'another state folder with --state-dir.'],
+  ['filesUnder: a path is empty or no string. Give paths.', 'A path is empty: name a file or a folder.'],
 ] as const
 
 /** The message with each name of a method or an option replaced. */

@@ -49,6 +49,13 @@ describe('the command', () => {
     expect(analysisLine(['list'], {}, {})).toBe('mocap-uplink analysis list')
   })
 
+  it.each(['/dev/fd/63', '/proc/self/fd/11', '/dev/stdin'])(
+    'names no file that it could not open: %s',
+    (apiKeyFile) => {
+      expect(commandLine('resume', 'video-1', { apiKeyFile }, {})).toBe('mocap-uplink resume video-1')
+    },
+  )
+
   it('goes by npx where it was called so', () => {
     const env = { npm_command: 'exec', npm_lifecycle_event: 'npx' }
 
