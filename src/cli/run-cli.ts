@@ -2,6 +2,7 @@
 // `--json` a result on stdout too.
 
 import { existsSync } from 'node:fs'
+import { performance } from 'node:perf_hooks'
 import { CommanderError } from 'commander'
 import { adviceOn } from '../core/advice.ts'
 import { redactText } from '../core/redact.ts'
@@ -37,12 +38,12 @@ export async function runCli(args: readonly string[]): Promise<void> {
     exitWith: (code) => void (exitCode = code),
   }
   const end = (code: number) => interruption.end(code, (text) => output.complain(text))
-  const beganAtMs = Date.now()
+  const beganAtMs = performance.now()
   const program = createProgram(context)
   const ending = (): Ending => {
     const named = args[0] === 'help' ? args.slice(1) : args
     const command = pathOf(commandAt(program, named)).join(' ')
-    return { output, flow, command, interruption, added, durationMs: Date.now() - beganAtMs }
+    return { output, flow, command, interruption, added, durationMs: Math.round(performance.now() - beganAtMs) }
   }
   process.on('uncaughtException', (error) => {
     tellFailed(error, ending())

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { startIndependentService } from '../helpers/independent-service.ts'
 import type { IndependentService } from '../helpers/independent-service.ts'
-import { installCli, CAPTURE, jsonLines, VIDEO } from './cli-under-test.ts'
+import { installCli, CAPTURE, jsonLines, lastLine, VIDEO } from './cli-under-test.ts'
 import type { CliUnderTest } from './cli-under-test.ts'
 
 const RIGHT = '{"movement_type_id":1,"dom_hand":"RHA"}'
@@ -301,6 +301,15 @@ describe.concurrent('wrong use', () => {
     expect(file).toMatch(/^error: --api-key-file has a control or non-ASCII character in it/)
     expect(variable).toMatch(/^error: MOCAP_ACCESS_TOKEN begins with the word Bearer/)
     expect(file + variable).not.toContain('hush')
+  })
+
+  it('takes no time that is less than none, though the clock is set back', async () => {
+    const setBack = 'const { now } = Date; let hours = 0; Date.now = () => now() - 3_600_000 * (hours += 1)'
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(setBack)}`
+
+    const { stdout } = await cli.run(['video', 'gone.mp4', ...VIDEO, '--json'], { ...env, NODE_OPTIONS })
+
+    expect(lastLine(stdout)['durationMs']).toBeGreaterThanOrEqual(0)
   })
 
   it('is no command at all: the help goes to stderr', async () => {
