@@ -186,6 +186,22 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await heading(page).getByText('The upload was cancelled').waitFor()
   })
 
+  test('asks nothing out of the page, where nobody can answer, and gives nothing up', async () => {
+    const page = await openPage()
+    await uploadHalf(page)
+
+    const answer = await page.evaluate(async () => {
+      const element = document.querySelector('mocap-uploader')!
+      element.remove()
+      const isCancelled = await element.cancel()
+      document.body.append(element)
+      return isCancelled
+    })
+
+    expect(answer).toBe(false)
+    await heading(page).getByText('1 of 2 files confirmed').waitFor()
+  })
+
   test('gives another clip of the same name a row of its own, and the same one its own row', async () => {
     const page = await openPage()
     await uploadHalf(page)
