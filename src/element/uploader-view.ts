@@ -134,7 +134,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   }
   const summary = createSummaryBar(view)
   const rows = createFileList(onRowAction, toZone)
-  const notices = createNotices(toZone)
+  const notices = createNotices(() => drawing.ask(), toZone)
   const question = createQuestion()
   const announcer = createAnnouncer(build('div', 'said', { role: 'status' }))
   const cards = createOfferCards(offers, toZone, announcer.say)
