@@ -53,7 +53,8 @@ export function createDrawing(
   let pressedUntilMs = 0
   rows.element.addEventListener('pointerdown', () => (touchedUntilMs = performance.now() + TOUCHED_MS))
   element.addEventListener('pointerdown', () => (pressedUntilMs = performance.now() + PRESSED_MS))
-  element.addEventListener('click', () => (pressedUntilMs = 0))
+  // A finger that begins to scroll presses nothing any more.
+  for (const end of ['click', 'pointercancel']) element.addEventListener(end, () => (pressedUntilMs = 0))
 
   const ask = (): void => {
     const { defaultView } = element.ownerDocument

@@ -275,6 +275,27 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
       await isRemoved(page)
     })
 
+    test('holds nothing back once the finger scrolls', async () => {
+      const page = await pages.openPage()
+      await showReady(page)
+
+      const titles = await page.evaluate(async () => {
+        const nowMs = performance.now()
+        performance.now = () => nowMs
+        const { shadowRoot } = document.querySelector('mocap-uploader')!
+        const [list, title] = ['list', 'summary-title'].map((part) => shadowRoot!.querySelector(`[part~=${part}]`)!)
+        const after = async (type: string) => {
+          list!.dispatchEvent(new PointerEvent(type, { pointerType: 'touch', bubbles: true }))
+          globalThis.scripted.stop('paused')
+          for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame)
+          return title!.textContent
+        }
+        return [await after('pointerdown'), await after('pointercancel')]
+      })
+
+      expect(titles).toEqual(['0 of 2 files confirmed', 'Paused. 0 of 2 files confirmed'])
+    })
+
     test('holds back what is to be drawn for a moment only, also where no click follows', async () => {
       const page = await pages.openPage()
       const { x, y } = await showReady(page)
