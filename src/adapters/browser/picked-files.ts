@@ -174,8 +174,7 @@ async function fileOf(
   isAsking: boolean,
 ): Promise<File | MissingFile['how']> {
   if (!handle) return 'pick'
-  const permission = await permissionOf(handle, isAsking)
-  if (permission === 'prompt') return 'allow'
+  if ((await permissionOf(handle, isAsking)) === 'prompt') return 'allow'
   // Of one that the person has refused, or the browser's settings forbid, the browser gives no file.
   const file = await handle.getFile().catch(() => undefined)
   return file && isSame(file) ? file : 'pick'
