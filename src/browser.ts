@@ -40,7 +40,7 @@ const PARTS_PER_FILE = 64
 
 /** Options of createUplink in a browser: the Uplink's own, and any port you want to replace. */
 export interface BrowserUplinkOptions extends UplinkOptions, Partial<UplinkPorts> {
-  /** Keeps the screen on during uploads. Default true. */
+  /** Keeps the screen on during uploads, not while they are paused. Default true. */
   readonly keepsAwake?: boolean
 }
 
@@ -107,8 +107,9 @@ export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
       upload,
       files.map(({ source }) => handleOf(source)),
     )
-    const letSleep = waking?.hold()
-    const settled = (): void => letSleep?.()
+    waking?.tell(upload, true)
+    upload.on('state', ({ state }) => waking?.tell(upload, state !== 'paused'))
+    const settled = (): void => waking?.tell(upload, false)
     upload.done().then(settled, settled)
     return upload
   }

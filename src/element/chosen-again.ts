@@ -29,9 +29,10 @@ export async function findChosenAgain(
       if (!isSamePlace(present.location, path) || isSameFile(present, presentOf(each))) continue
       // A camera whose clock is wrong may have dated the file in the future.
       const isSavedSince = file.lastModified > chosenAtMs && file.lastModified <= Date.now()
-      const isItsPlace = async () =>
-        handle && chosen?.handle ? chosen.handle.isSameEntry(handle) : needsChoosing(item)
-      if (item === instead || (isSavedSince && (await isItsPlace()))) found.set(item, each)
+      const isIts =
+        item === instead ||
+        (isSavedSince && (handle && chosen?.handle ? await chosen.handle.isSameEntry(handle) : needsChoosing(item)))
+      if (isIts) found.set(item, each)
     }
   }
   // Filtered last, because some rows may have reached their confirmation meanwhile.

@@ -50,7 +50,8 @@ export async function pickWithHandles(accept: string): Promise<ChosenFile[] | un
   const types = accept.startsWith('.') ? [{ accept: { '*/*': kindsIn(accept) } }] : []
   try {
     const handles = await (window as PickingWindow).showOpenFilePicker?.({ multiple: true, types })
-    return handles && inOrder((await Promise.all(handles.map((handle) => walkHandle(handle)))).flat())
+    // One that is gone by now, or whose disk is, leaves the others.
+    return handles && inOrder((await Promise.all(handles.map((handle) => walkHandle(handle).catch(() => [])))).flat())
   } catch (error) {
     return (error as Error).name === 'AbortError' ? [] : undefined
   }

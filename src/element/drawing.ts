@@ -20,6 +20,9 @@ const LOOK_AGAIN_MS = 1_000
 /** How long a finger on the list counts as looking through it, ms. Where there is no mouse, nothing hovers over a list. */
 const TOUCHED_MS = 10_000
 
+/** How long a press that no click has ended holds drawings back, ms. A button that moves away before its release is not clicked. */
+const PRESSED_MS = 500
+
 export interface Drawing {
   readonly element: HTMLElement
   /** Asks for a drawing in the next frame, because something has changed. */
@@ -32,28 +35,35 @@ export function createDrawing(
   { list, offers, setting }: { list: UploadList; offers: OfferControl; setting: () => Setting },
   parts: { cards: OfferCards; zone: DropZone; notices: Notices; summary: SummaryBar; rows: FileList },
 ): Drawing {
-  const { cards, zone, summary, rows } = parts
+  const { cards, zone, summary, notices, rows } = parts
   const element = build(
     'section',
     'uploader',
     // The direction of its own words. They may be in another language than the page, and would be read in the wrong order.
     { dir: 'auto' },
     // A notice pushes down what is below it. The controls of the whole stay above, because somebody may be about to press one.
-    ...[cards, zone, summary, parts.notices, rows].map((of) => of.element),
+    ...[cards, zone, summary, notices, rows].map((of) => of.element),
   )
-  let isAsked = false
+  /** The window of whose next frame was asked. The element may have moved to another since: this one may get no more frames. */
+  let asked: Window | null | undefined
   let lookAgain: ReturnType<typeof setTimeout> | undefined
   let itemToReveal: Item | undefined
   let lastOnItsWay: Item | undefined
-  let touchedAtMs = -Infinity
-  rows.element.addEventListener('pointerdown', () => (touchedAtMs = performance.now()))
+  let touchedUntilMs = 0
+  let pressedUntilMs = 0
+  rows.element.addEventListener('pointerdown', () => (touchedUntilMs = performance.now() + TOUCHED_MS))
+  element.addEventListener('pointerdown', () => (pressedUntilMs = performance.now() + PRESSED_MS))
+  // A finger that begins to scroll presses nothing any more.
+  for (const end of ['click', 'pointercancel']) element.addEventListener(end, () => (pressedUntilMs = 0))
 
   const ask = (): void => {
-    if (isAsked) return
-    isAsked = true
-    requestAnimationFrame(() => {
-      isAsked = false
-      draw()
+    const { defaultView } = element.ownerDocument
+    if (asked === defaultView) return
+    asked = defaultView
+    defaultView?.requestAnimationFrame(() => {
+      asked = undefined
+      if (performance.now() < pressedUntilMs) ask()
+      else draw()
     })
   }
   const draw = (): void => {
@@ -67,12 +77,12 @@ export function createDrawing(
     const hasList = phase !== 'empty'
     zone.draw(words, accept, { hasList, isCompact: hasList || offers.offers.length > 0 })
     cards.draw(offers.offers, words)
+    notices.draw()
     const retryable = list.retryable()
     summary.draw(words, { phase, totals, readyCount: items.filter(isReady).length, retryable })
     const onItsWay = items.find(({ state }) => state === 'uploading')
     // The list does not scroll while somebody looks through it.
-    const isLookedThrough =
-      rows.element.matches(':hover, :focus-within') || performance.now() - touchedAtMs < TOUCHED_MS
+    const isLookedThrough = rows.element.matches(':hover, :focus-within') || performance.now() < touchedUntilMs
     if (onItsWay !== lastOnItsWay && !isLookedThrough) itemToReveal ??= onItsWay
     lastOnItsWay = onItsWay
     const isRetryAlone = retryable.length === 1

@@ -2,7 +2,7 @@
 
 import type { ErrorSummary } from '../core/errors.ts'
 import type { Refusal } from './acceptance.ts'
-import { build, buildButton, removeElement } from './build-element.ts'
+import { build, buildButton, removeElement, setText } from './build-element.ts'
 import { isolated } from './formats.ts'
 import { problemOf } from './problems.ts'
 import type { Words } from './words.ts'
@@ -21,23 +21,26 @@ export interface Notices {
   /** Shows an error. `title` replaces the words for its code. */
   showProblem(error: ErrorSummary, words: Words, title?: string): void
   clear(): void
+  /** Shows the last that was to be shown. It pushes down what is below it, so it comes with everything else that moves. */
+  draw(): void
 }
 
-export function createNotices(onDismissed: () => void): Notices {
+/** `onChange` is called when there is something to draw; `onDismissed` when the notice is gone that had the focus. */
+export function createNotices(onChange: () => void, onDismissed: () => void): Notices {
   const element = build('div', 'notices', { role: 'alert' })
+  // One notice, whose words change, so that the focus stays on its button.
+  const said = build('div', 'notice-words')
+  const dismiss = buildButton('dismiss-button quiet-button', () => notices.clear())
+  const notice = build('div', 'notice', {}, said, dismiss)
+  /** What is to be shown next. */
+  let next: readonly Node[] | undefined
   /** Those that are shown. */
   let refusals: readonly Refusal[] = []
-  const show = (words: Words, title: string, more?: Node): void => {
+  const show = (words: Words, title: string, ...more: readonly Node[]): void => {
     refusals = []
-    const dismiss = buildButton('dismiss-button quiet-button', () => removeElement(notice, onDismissed), words.dismiss)
-    const notice = build(
-      'div',
-      'notice',
-      {},
-      build('div', 'notice-words', {}, build('p', 'title', {}, title), more),
-      dismiss,
-    )
-    element.replaceChildren(notice)
+    next = [build('p', 'title', {}, title), ...more]
+    setText(dismiss, words.dismiss)
+    onChange()
   }
   const notices: Notices = {
     element,
@@ -53,7 +56,7 @@ export function createNotices(onDismissed: () => void): Notices {
     },
     keepRefused(holds, words) {
       const kept = refusals.filter(holds)
-      if (!element.firstChild || kept.length === refusals.length) return
+      if (kept.length === refusals.length) return
       if (kept.length > 0) notices.showRefused(kept, words)
       else notices.clear()
     },
@@ -64,11 +67,21 @@ export function createNotices(onDismissed: () => void): Notices {
       const doubt = status === 404 && !file ? ' Check the base URL.' : ''
       const details =
         problem === 'setup' || problem === 'elsewhere'
-          ? build('p', 'hint', {}, words.details(isolated(message + doubt)))
-          : undefined
-      show(words, title ?? words.problems[problem], details)
+          ? [build('p', 'hint', {}, words.details(isolated(message + doubt)))]
+          : []
+      show(words, title ?? words.problems[problem], ...details)
     },
-    clear: () => element.replaceChildren(),
+    clear() {
+      refusals = []
+      next = undefined
+      removeElement(notice, onDismissed)
+    },
+    draw() {
+      if (!next) return
+      said.replaceChildren(...next)
+      next = undefined
+      if (!element.firstChild) element.append(notice)
+    },
   }
   return notices
 }

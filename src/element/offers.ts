@@ -37,17 +37,18 @@ export async function findOffers(
   return Promise.all(open.map(async (session) => offerOf(session, await uplink.sessionFiles(session.key))))
 }
 
-/** The offer of these files. It keeps those of `found` that it needs from the person. */
+/** The offer of all files of the session, in order. It keeps those of `found` that it needs from the person. */
 export function offerOf(
   session: SessionSummary,
   files: readonly SessionFile[],
   found: Offer['found'] = new Map(),
 ): Offer {
-  const all = files.filter(({ how }) => how)
-  const needed = new Set(all.map(({ fileIndex }) => fileIndex))
-  const kept = [...found].filter(([index]) => needed.has(index))
-  const missing = all.filter(({ fileIndex }) => !found.has(fileIndex))
-  return { session, files, found: new Map(kept), missing }
+  return {
+    session,
+    files,
+    found: new Map([...found].filter(([index]) => files[index]?.how)),
+    missing: files.filter(({ how, fileIndex }) => how && !found.has(fileIndex)),
+  }
 }
 
 /**

@@ -9,7 +9,8 @@ export interface Question {
   /**
    * Resolves with what the person wants given up; undefined means no. If no uploaded bytes are at stake, resolves with `discard`
    * without asking. One question is shown at a time: a new one closes the one before, which then resolves with undefined. A question
-   * asked before that has happened resolves with undefined too. `isKept`: confirmed files stay in any case.
+   * asked before that has happened resolves with undefined too, as does one out of the page, where nobody sees it. `isKept`:
+   * confirmed files stay in any case.
    */
   ask(words: Words, atStake: AtStake, isKept: boolean): Promise<GivenUp | undefined>
 }
@@ -44,7 +45,7 @@ export function createQuestion(): Question {
         await asking
       }
       // Browsers fire `close` only in the next frame. A question asked before that would be answered by it.
-      if (asking) return
+      if (asking || !element.isConnected) return
       const done = atStake.filesConfirmed
       setText(title, words.questionTitle)
       setText(body, what)

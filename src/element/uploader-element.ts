@@ -26,6 +26,7 @@ const Base = typeof HTMLElement === 'undefined' ? (Object as unknown as typeof H
 export class MocapUploaderElement extends Base {
   static readonly observedAttributes: readonly string[] = DRAWN_ATTRIBUTES
 
+  readonly #root: ShadowRoot
   readonly #view: UploaderView
   #uplink: BrowserUplink | undefined
   #made: { readonly of: string; readonly uplink: BrowserUplink } | undefined
@@ -41,10 +42,10 @@ export class MocapUploaderElement extends Base {
 
   constructor() {
     super()
-    const root = this.attachShadow({ mode: 'open' })
+    this.#root = this.attachShadow({ mode: 'open' })
     this.#view = createUploaderView(this, () => this.#setting(), tellOn(this))
-    root.append(...this.#view.elements)
-    guardFromSlips(root)
+    this.#root.append(...this.#view.elements)
+    guardFromSlips(this.#root)
   }
 
   connectedCallback(): void {
@@ -55,7 +56,7 @@ export class MocapUploaderElement extends Base {
       Reflect.set(this, name, value)
     }
     // A document takes no sheet of another one, and an element that moves to it, such as to a window of its own, loses those it has.
-    if (this.shadowRoot) this.shadowRoot.adoptedStyleSheets = [styleSheet(this.ownerDocument)]
+    this.#root.adoptedStyleSheets = [styleSheet(this.ownerDocument)]
     this.#view.redraw()
     this.#look()
     document.addEventListener('visibilitychange', this.#look)
@@ -64,13 +65,12 @@ export class MocapUploaderElement extends Base {
   disconnectedCallback(): void {
     document.removeEventListener('visibilitychange', this.#look)
     // Left open, it would come back as a box below the rest instead of in front of it.
-    this.shadowRoot?.querySelector('dialog')?.close()
+    this.#root.querySelector('dialog')?.close()
   }
 
-  attributeChangedCallback(name: string): void {
-    if (!this.isConnected) return
+  attributeChangedCallback(): void {
     this.#view.redraw()
-    if (name === 'base-url' || name === 'flow') this.#look()
+    this.#look()
   }
 
   /** The Uplink that carries every upload. Overrides `base-url` and `credentials`. It belongs to the page: the element never closes it. */

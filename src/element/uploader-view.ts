@@ -122,9 +122,12 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       toZone()
     },
     async lookForOffers() {
-      const keysInUse = new Set(list.jobs.map(({ upload }) => upload.key))
       const { uplink, flow, words } = setting()
-      await offers.look(uplink, flow, keysInUse)
+      await offers.look(uplink, flow, new Set(list.jobs.map(({ upload }) => upload.key)))
+      // Files that came before this look may belong to what it found.
+      const early = list.items.filter(isReady)
+      const rest = new Set([undefined, ...offers.feed(early.flatMap(({ chosen }) => chosen ?? []))])
+      for (const item of early) if (!rest.has(item.chosen)) list.remove(item)
       // Another tab has confirmed these files meanwhile, or is gone and they are offered.
       const isDriven = new Set(offers.driven.map(({ fileName }) => fileName))
       notices.keepRefused(({ name, reason }) => reason !== 'elsewhere' || isDriven.has(name), words)
@@ -134,7 +137,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   }
   const summary = createSummaryBar(view)
   const rows = createFileList(onRowAction, toZone)
-  const notices = createNotices(toZone)
+  const notices = createNotices(() => drawing.ask(), toZone)
   const question = createQuestion()
   const announcer = createAnnouncer(build('div', 'said', { role: 'status' }))
   const cards = createOfferCards(offers, toZone, announcer.say)
@@ -143,10 +146,12 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
 
   function settled(job: Job, report: UploadReport | undefined, error: ErrorSummary | undefined): void {
     const failed = job.items.filter((item) => item.state === 'failed')
-    if (report?.status === 'confirmed' || report?.status === 'partial') tell('mocap-upload-done', report)
-    else if (report?.status === 'cancelled') tell('mocap-upload-cancelled', report)
-    else tell('mocap-upload-error', { error: error ?? summarize(undefined), report })
-    if (report?.status !== 'cancelled') explain(failed, error)
+    if (report?.status === 'cancelled') tell('mocap-upload-cancelled', report)
+    else {
+      if (report?.status === 'confirmed' || report?.status === 'partial') tell('mocap-upload-done', report)
+      else tell('mocap-upload-error', { error: error ?? summarize(undefined), report })
+      explain(failed, error)
+    }
     drawing.reveal(failed.find((item) => !item.replacedBy))
     narration.sayEnd(job)
     if (isUnreadable(job)) void discard(job)

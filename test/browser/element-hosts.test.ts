@@ -27,6 +27,32 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, in the han
     expect(seen).toEqual([looks, looks, looks])
   })
 
+  test('is drawn in a window of its own also while that of its page is hidden and gets no frames, and when it is back', async () => {
+    const page = await openPage()
+    const titles = await page.evaluate(async () => {
+      const { element } = elementRig.showScripted()
+      const title = element.shadowRoot!.querySelector('[part~=summary-title]')!
+      const frame = document.body.appendChild(document.createElement('iframe'))
+      const own = frame.contentWindow!
+      const { requestAnimationFrame: framesOfPage } = window
+      window.requestAnimationFrame = () => 0
+      own.document.body.append(element)
+      element.addFiles([new File(['x'], 'swing-01.mp4')])
+      await new Promise((resolve) => own.requestAnimationFrame(resolve))
+      const apart = title.textContent
+      // What is to be drawn when the window is closed is drawn in the page.
+      element.addFiles([new File(['x'], 'swing-02.mp4')])
+      own.stop()
+      window.requestAnimationFrame = framesOfPage
+      document.body.append(element)
+      frame.remove()
+      await new Promise(requestAnimationFrame)
+      return [apart, title.textContent]
+    })
+
+    expect(titles).toEqual(['1 file ready to upload', '2 files ready to upload'])
+  })
+
   test('takes undefined for what is no longer given, as React sets it', async () => {
     const page = await openPage()
     const titles = await page.evaluate(async () => {

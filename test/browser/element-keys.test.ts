@@ -99,6 +99,28 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, by keys', 
     expect(await press(page, 'Home')).toBe('Remove: swing-0.mp4')
   })
 
+  test('keeps the focus on the button of a notice when something else is to be read', async () => {
+    const page = await openPage()
+    let answer = (): void => undefined
+    const isAnswered = new Promise<void>((resolve) => (answer = resolve))
+    await page.route('**/upload_videos', async (route) => {
+      if (route.request().method() !== 'POST') return route.continue()
+      await isAnswered
+      return route.fulfill({ status: 401, headers: { 'access-control-allow-origin': '*' }, body: '{}' })
+    })
+    await pick(page, 'swing-01.mp4')
+    await button(page, 'Upload 1 file').click()
+    await page.evaluate(() => document.querySelector('mocap-uploader')!.addFiles([new File(['x'], 'notes.pdf')]))
+    await button(page, 'Dismiss').focus()
+
+    answer()
+
+    await page.getByRole('alert').getByText('You are not signed in').waitFor()
+    expect(await focused(page)).toBe('Dismiss')
+    expect(await press(page, 'Enter')).toBe('Choose files')
+    expect(await page.getByRole('alert').textContent()).toBe('')
+  })
+
   test('keeps the focus in the list when the button of a row has done its work and is gone', async () => {
     const page = await openPage()
     await page.evaluate(() => elementRig.tryOnce())

@@ -161,6 +161,32 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(await ask({ ...CAPTURE, accept: '.c3d, video/*' })).toContain('TypeError')
   })
 
+  test('takes what can be read of what was picked, and loses none of it for one file that is gone', async () => {
+    const page = await openPage()
+    await addElement(page, VIDEO)
+    await page.evaluate(() => {
+      const showOpenFilePicker = async (): Promise<FileSystemFileHandle[]> => {
+        const folder = await navigator.storage.getDirectory()
+        const picked = ['swing-01.mp4', 'gone.mp4', 'swing-02.mp4'].map(async (name) => {
+          const handle = await folder.getFileHandle(name, { create: true })
+          const writable = await handle.createWritable()
+          await writable.write(name)
+          await writable.close()
+          return handle
+        })
+        const handles = await Promise.all(picked)
+        await folder.removeEntry('gone.mp4')
+        return handles
+      }
+      Object.assign(window, { showOpenFilePicker })
+    })
+
+    await page.getByRole('button', { name: 'Choose files' }).click()
+
+    await page.getByRole('button', { name: 'Upload 2 files', exact: true }).waitFor()
+    expect(await names(page)).toEqual(['swing-01.mp4', 'swing-02.mp4'])
+  })
+
   test('goes on after a reload by one click where the browser remembers the files', async () => {
     const page = await openPage()
     await page.route(isLatePart, () => undefined)

@@ -79,6 +79,33 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
   })
 
+  test('keeps the screen on while it uploads, and lets it go off during a pause and at the end', async () => {
+    const page = await openPage()
+    await page.evaluate(() => {
+      const screen = { locks: 0 }
+      const request = () => {
+        screen.locks += 1
+        return Promise.resolve({ release: () => Promise.resolve(void (screen.locks -= 1)) })
+      }
+      Object.defineProperty(navigator, 'wakeLock', { value: { request } })
+      Object.assign(globalThis, { screenOn: screen })
+    })
+    const locks = () => page.evaluate(() => (globalThis as unknown as { screenOn: { locks: number } }).screenOn.locks)
+    await addElement(page)
+    const letGo = await uploadHalf(page)
+    expect(await locks()).toBe(1)
+
+    await button(page, 'Pause').click()
+    await heading(page).getByText('Paused').waitFor()
+    await expect.poll(locks).toBe(0)
+
+    await letGo()
+    await button(page, 'Resume').click()
+    await expect.poll(locks).toBe(1)
+    await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
+    await expect.poll(locks).toBe(0)
+  })
+
   test('offers what a reload interrupted, and finishes it with the files chosen again', async () => {
     const page = await openPage()
     await addElement(page)

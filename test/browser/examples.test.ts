@@ -281,6 +281,19 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       expect(await page.locator('li').allTextContents()).toEqual(['swing-03.mp4'])
     })
 
+    test('says that it does not add a clip of another camera with the name of one that is here', async () => {
+      const page = await open(example)
+      const clip = { name: 'swing-01.mp4', mimeType: 'video/mp4', buffer: Buffer.from('of the first camera') }
+      await page.setInputFiles('input[type=file]', clip)
+      await page.waitForSelector('button:has-text("Upload 1 clip")')
+      const notes = { name: 'notes.pdf', mimeType: 'application/pdf', buffer: Buffer.from('notes') }
+      await page.setInputFiles('input[type=file]', [{ ...clip, buffer: Buffer.from('of the second') }, notes])
+
+      await page.waitForSelector('[role=alert]:has-text("a clip of this name is here already: swing-01.mp4.")')
+      await page.waitForSelector('[role=alert]:has-text("are taken: notes.pdf.")')
+      expect(await page.locator('li').allTextContents()).toEqual(['swing-01.mp4'])
+    })
+
     test('says in words that the key is refused', async () => {
       const page = await openPage(examples.browser(), example.url)
       await page.fill('[name=service]', examples.service().url)

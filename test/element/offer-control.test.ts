@@ -130,7 +130,7 @@ it('keeps what was chosen when it looks again, of what is missing still, and tel
   control.feed([chosen('0.c3d'), chosen('1.c3d')])
 
   // Another tab has confirmed the first meanwhile.
-  journal.missing = [missingFile(1), missingFile(2)]
+  journal.missing = [{ ...missingFile(0), how: undefined }, missingFile(1), missingFile(2)]
   await look()
 
   expect(control.offers).toMatchObject([{ missing: [{ fileIndex: 2 }] }])

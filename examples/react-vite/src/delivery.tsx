@@ -31,12 +31,17 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
     }
     // Those of an upload that did not finish go on in that one, which is offered above once there are others here.
     const kept = unfinished ? [] : left
+    // Rows, and what is delivered, are told apart by their names.
     const names = new Set(kept.map(({ name }) => name))
-    const fresh = [...added].filter(({ name }) => !names.has(name))
-    setClips([...kept, ...fresh.filter(isClip)])
-    const others = fresh.filter((file) => !isClip(file)).map(({ name }) => name)
-    const why = 'Not added, because only MP4 and MOV that are not empty are taken:'
-    setRefusal(others.length === 0 ? '' : `${why} ${others.join(', ')}`)
+    const [fresh, twice, others]: [File[], File[], File[]] = [[], [], []]
+    for (const file of added) {
+      const place = !isClip(file) ? others : names.has(file.name) ? twice : fresh
+      place.push(file)
+      names.add(file.name)
+    }
+    setClips([...kept, ...fresh])
+    const refused = refusalOf(others, 'only MP4 and MOV that are not empty are taken')
+    setRefusal(`${refused} ${refusalOf(twice, 'a clip of this name is here already')}`.trim())
     reset()
   }
   function drop(event: DragEvent): void {
@@ -148,6 +153,10 @@ function outageWords({ who, status, sinceMs, untilMs }: NonNullable<UploadView['
   const what = status === undefined ? 'gives no answer' : 'takes nothing'
   const next = untilMs === undefined ? 'now' : `at ${new Date(untilMs).toLocaleTimeString()}`
   return `the ${who} ${what} since ${since}, asked again ${next}`
+}
+
+function refusalOf(files: readonly File[], why: string): string {
+  return files.length === 0 ? '' : `Not added, because ${why}: ${files.map(({ name }) => name).join(', ')}.`
 }
 
 function isClip({ name, size }: File): boolean {

@@ -51,16 +51,16 @@ export function keptHandles(name = 'mocap-uplink'): KeptHandles {
 }
 
 /**
- * Whether a file can be read through its handle now. `isAsking` asks the person, which browsers allow only in a click.
+ * Whether a file may be read through its handle now: `granted`, `prompt` if the person has to be asked, `denied` if that is of no
+ * use. `isAsking` asks the person, which browsers allow only in a click.
  */
-export async function isReadable(handle: FileSystemFileHandle, isAsking: boolean): Promise<boolean> {
+export async function permissionOf(handle: FileSystemFileHandle, isAsking: boolean): Promise<PermissionState> {
   const { queryPermission, requestPermission } = handle as Permissions
   try {
     // Browsers without these functions need no permission for the handles that they keep.
-    const state = await queryPermission?.call(handle, { mode: 'read' })
-    if (state === undefined || state === 'granted') return true
-    return isAsking && (await requestPermission?.call(handle, { mode: 'read' })) === 'granted'
+    const state = (await queryPermission?.call(handle, { mode: 'read' })) ?? 'granted'
+    return (isAsking && state === 'prompt' && (await requestPermission?.call(handle, { mode: 'read' }))) || state
   } catch {
-    return false
+    return 'prompt'
   }
 }

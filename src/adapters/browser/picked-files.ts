@@ -7,7 +7,7 @@ import { foldJournal } from '../../core/journal/fold-journal.ts'
 import type { Journal, PlannedFile, SoughtFile, Source } from '../../core/ports.ts'
 import { blobSource } from '../web/blob-source.ts'
 import { learnFacts } from '../web/file-facts.ts'
-import { isReadable, type KeptHandles } from './kept-handles.ts'
+import { permissionOf, type KeptHandles } from './kept-handles.ts'
 
 /** A file of a session. */
 export interface SessionFile {
@@ -174,7 +174,8 @@ async function fileOf(
   isAsking: boolean,
 ): Promise<File | MissingFile['how']> {
   if (!handle) return 'pick'
-  if (!(await isReadable(handle, isAsking))) return 'allow'
+  if ((await permissionOf(handle, isAsking)) === 'prompt') return 'allow'
+  // Of one that the person has refused, or the browser's settings forbid, the browser gives no file.
   const file = await handle.getFile().catch(() => undefined)
   return file && isSame(file) ? file : 'pick'
 }

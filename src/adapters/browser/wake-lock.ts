@@ -3,8 +3,8 @@
 import { isSeen } from '../web/is-seen.ts'
 
 export interface Waking {
-  /** Says that something is uploading from now on. Call what is returned when it has ended. */
-  hold(): () => void
+  /** Says that this one uploads from now on, or no more. To say it again changes nothing. */
+  tell(holder: object, isUploading: boolean): void
 }
 
 /**
@@ -13,31 +13,25 @@ export interface Waking {
  * interruption like any other.
  */
 export function createWaking(): Waking {
-  const holders = new Set<() => void>()
+  const holders = new Set<object>()
   let sentinel: Promise<WakeLockSentinel | undefined> | undefined
   // Only pages have it, and neither workers nor servers.
   const wakeLock = (globalThis.navigator as Partial<Navigator> | undefined)?.wakeLock
   const ask = (): void => {
-    if (holders.size === 0 || !isSeen()) return
-    sentinel = wakeLock?.request('screen').catch(() => undefined)
-  }
-  const letGo = (): void => {
-    document.removeEventListener('visibilitychange', ask)
-    void sentinel?.then((lock) => lock?.release())
-    sentinel = undefined
+    if (isSeen()) sentinel = wakeLock?.request('screen').catch(() => undefined)
   }
   return {
-    hold() {
-      if (!wakeLock) return () => undefined
-      const end = (): void => {
-        if (holders.delete(end) && holders.size === 0) letGo()
-      }
-      holders.add(end)
-      if (holders.size === 1) {
+    tell(holder, isUploading) {
+      const wasHeld = holders.size > 0
+      holders[isUploading ? 'add' : 'delete'](holder)
+      if (!wakeLock || wasHeld === holders.size > 0) return
+      if (wasHeld) {
+        document.removeEventListener('visibilitychange', ask)
+        void sentinel?.then((lock) => lock?.release())
+      } else {
         document.addEventListener('visibilitychange', ask)
         ask()
       }
-      return end
     },
   }
 }

@@ -122,6 +122,45 @@ describe('a missing file', () => {
 })
 
 describe('kept handles', () => {
+  /** A handle of a file that the person has allowed so far as `state` says, and answers so when asked. */
+  async function lookThrough(state: PermissionState, answer: PermissionState | Error) {
+    const handle = {
+      queryPermission: () => Promise.resolve(state),
+      requestPermission: () => (answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)),
+      getFile: () => {
+        const isAllowed = [state, answer].includes('granted')
+        return isAllowed ? Promise.resolve(file('a', 'one')) : Promise.reject(new DOMException('', 'NotAllowedError'))
+      },
+    } as unknown as FileSystemFileHandle
+    const done = (): Promise<void> => Promise.resolve()
+    const kept = { keep: done, forget: done, of: () => Promise.resolve(new Map([[0, handle]])) }
+    const picked = createPickedFiles(await journalOf(['a'], ['a']), kept)
+    const looks = [await picked.look('k'), await picked.look('k', [], true)]
+    return looks.map(({ missing }) => missing.map(({ how }) => how))
+  }
+
+  it.each([
+    ['prompt', 'granted', [['allow'], []]],
+    ['prompt', 'prompt', [['allow'], ['allow']]],
+    ['prompt', new DOMException('Not in a click.', 'SecurityError'), [['allow'], ['allow']]],
+    ['granted', 'granted', [[], []]],
+  ] as const)(
+    'that the person has yet to allow, or has allowed (%s, then %s), are asked for by a click',
+    async (state, answer, expected) => {
+      expect(await lookThrough(state, answer)).toEqual(expected)
+    },
+  )
+
+  it.each([
+    ['prompt', 'denied', [['allow'], ['pick']]],
+    ['denied', 'denied', [['pick'], ['pick']]],
+  ] as const)(
+    'that the person has refused (%s, then %s) are no way on, so the files have to be picked',
+    async (state, answer, expected) => {
+      expect(await lookThrough(state, answer)).toEqual(expected)
+    },
+  )
+
   it.each([
     ['confirmed', ['k']],
     ['partial', []],

@@ -48,36 +48,39 @@ async function turn(state: 'visible' | 'hidden'): Promise<void> {
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-async function holding(): Promise<{ waking: Waking; letGo: () => void }> {
+const [upload, another] = [{}, {}]
+
+async function holding(): Promise<Waking> {
   const waking = createWaking()
-  const letGo = waking.hold()
+  waking.tell(upload, true)
   await settled()
-  return { waking, letGo }
+  return waking
 }
 
 describe('the screen', () => {
   it('stays on until the last of several uploads has ended, however often one says so', async () => {
-    const { waking, letGo } = await holding()
-    const letGoToo = waking.hold()
+    const waking = await holding()
+    waking.tell(another, true)
+    waking.tell(upload, true)
 
-    letGo()
-    letGo()
+    waking.tell(upload, false)
+    waking.tell(upload, false)
     await settled()
     expect(screen.locks).toBe(1)
-    letGoToo()
+    waking.tell(another, false)
     await settled()
 
     expect(screen).toMatchObject({ locks: 0, asked: 1 })
   })
 
   it('is asked for again when the page is shown, and no more when nothing uploads', async () => {
-    const { letGo } = await holding()
+    const waking = await holding()
 
     await turn('hidden')
     expect(screen.locks).toBe(0)
     await turn('visible')
     expect(screen.locks).toBe(1)
-    letGo()
+    waking.tell(upload, false)
     await settled()
     await turn('hidden')
     await turn('visible')
@@ -86,7 +89,9 @@ describe('the screen', () => {
   })
 
   it('is let go also when the upload ended before the platform had answered', async () => {
-    createWaking().hold()()
+    const waking = createWaking()
+    waking.tell(upload, true)
+    waking.tell(upload, false)
     await settled()
 
     expect(screen).toMatchObject({ locks: 0, asked: 1 })
@@ -105,6 +110,7 @@ describe('the screen', () => {
   it('is left alone where the platform has no such thing', () => {
     vi.stubGlobal('navigator', {})
 
-    expect(() => createWaking().hold()()).not.toThrow()
+    const waking = createWaking()
+    expect(() => [true, false].forEach((is) => waking.tell(upload, is))).not.toThrow()
   })
 })
