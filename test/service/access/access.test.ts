@@ -195,6 +195,8 @@ describe('startService', () => {
     ['analysisCompletesAfterMs', { analysisCompletesAfterMs: NaN }],
     ['analysisCompletesAfterMs', { analysisCompletesAfterMs: -1 }],
     ['analysisCompletesAfterMs', { analysisCompletesAfterMs: 1e16 }],
+    ['endSessionsAfterMs', { endSessionsAfterMs: Infinity }],
+    ['endSessionsAfterMs', { endSessionsAfterMs: 1e16 }],
   ])('refuses a wrong %s before it opens anything', async (name, options) => {
     await expect(startService(options)).rejects.toThrow(`startService: ${name} must`)
   })
