@@ -297,8 +297,9 @@ describe('a cancel', () => {
   })
 })
 
+const EIGHT_DAYS_MS = 8 * 24 * 3_600_000
+
 describe('a session that was swept', () => {
-  const EIGHT_DAYS_MS = 8 * 24 * 3_600_000
   let grownMs = 0
 
   /** Lets so much time pass that a sweep ends every session. */
@@ -349,6 +350,24 @@ describe('a session that was swept', () => {
 
     expect(bucket.objects.has(key)).toBe(false)
   })
+})
+
+it('holds up no stop when it says nothing to a sweep: the sweep is left for the next start', async () => {
+  const { service: own, sweep: sweepOwn } = await startWithSweep(() =>
+    startUnderTest({ s3: { endpoint: bucket.origin, bucket: 'recordings', keys: KEYS } }),
+  )
+  await openVideoSession(own, [{ bytes: 6 * MIB, chunks: 2 }])
+  const later = performance.now() + EIGHT_DAYS_MS
+  vi.spyOn(performance, 'now').mockReturnValue(later)
+  own.advance(EIGHT_DAYS_MS)
+  let goOn: () => void = () => undefined
+  bucket.before = () => new Promise((resolve) => (goOn = resolve))
+  onTestFinished(() => goOn())
+
+  sweepOwn()
+  await vi.waitFor(() => expect(bucket.count('abort')).toBe(1), { timeout: 30_000 })
+
+  await expect(own.close()).resolves.toBeUndefined()
 })
 
 describe('a store that is away', () => {
