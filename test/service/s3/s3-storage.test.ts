@@ -398,6 +398,16 @@ describe('a store that is away', () => {
     expect(lines.join('')).not.toMatch(/secret-of-the-bucket|X-Amz|Signature=/)
   })
 
+  it.each([
+    ['RequestTimeout', 400],
+    ['OperationAborted', 409],
+  ])('or busy, as %s says, is so for now', async (code, status) => {
+    const { confirm } = await putBoth()
+    bucket.script({ operation: 'list', nth: 'every', answer: failure(status, code, '') })
+
+    expect(codeOf(await confirm())).toEqual([503, 'storage_unavailable', '1'])
+  })
+
   it('makes the service not ready, which asks again at once, and after a good answer not for five seconds', async () => {
     const ready = () => service.call('GET', '/readyz', undefined, {})
     service.advance(5_000)
