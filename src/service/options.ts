@@ -34,8 +34,8 @@ export interface ServiceOptions {
    */
   readonly s3?: S3Options
   /**
-   * Age at which an unfinished video session is ended, ms: confirmed files stay, the rest is removed. At least `addressLifeMs`.
-   * Default 7 days; 0 never ends one.
+   * Age at which an unfinished video session is ended, ms: confirmed files stay, the rest is removed. At least `addressLifeMs`, at
+   * most ten years. Default 7 days; 0 never ends one.
    */
   readonly endSessionsAfterMs?: number
   /** The most connections from this service to that database server, 2 to 1000. Default 10. */

@@ -99,7 +99,7 @@ async function offerMetrics(
   return `http://${reachableHost(metricsHost)}:${port}/metrics`
 }
 
-/** Sweeps every ten minutes. The returned function stops it once the session at hand is done. */
+/** Sweeps every ten minutes. The returned function stops it at once: the next start goes on with the session at hand. */
 function startSweeping(context: ServiceContext, log: FastifyBaseLogger): () => Promise<void> {
   const stopping = new AbortController()
   const { now, endSessionsAfterMs } = context.settings

@@ -43,6 +43,8 @@ export interface ServiceSettings {
 }
 
 const WEEK_SECONDS = 604_800
+/** Beyond that, a time might not be one that the database knows. */
+const TEN_YEARS_MS = 520 * WEEK_SECONDS * 1000
 const PORTS = [0, 65_535] as const
 
 /** Fills in the defaults. Throws a TypeError that names the option and the rule, never a credential. */
@@ -59,7 +61,7 @@ export function resolveOptions(options: ServiceOptions): ServiceSettings {
   const { analysisCompletesAfterMs } = options
   check(
     analysisCompletesAfterMs === undefined ||
-      (analysisCompletesAfterMs >= 0 && analysisCompletesAfterMs <= 520 * WEEK_SECONDS * 1000),
+      (analysisCompletesAfterMs >= 0 && analysisCompletesAfterMs <= TEN_YEARS_MS),
     'analysisCompletesAfterMs must be 0 to ten years',
   )
   const endSessionsAfterMs = options.endSessionsAfterMs ?? WEEK_SECONDS * 1000
@@ -67,6 +69,7 @@ export function resolveOptions(options: ServiceOptions): ServiceSettings {
     endSessionsAfterMs === 0 || endSessionsAfterMs >= addressLifeSeconds * 1000,
     'endSessionsAfterMs must be 0 or at least addressLifeMs: nobody may send to a session that has ended',
   )
+  check(endSessionsAfterMs <= TEN_YEARS_MS, 'endSessionsAfterMs must be at most ten years; 0 never ends a session')
   check(
     options.s3 === undefined || options.faults === undefined,
     'faults need the store on disk: with s3 no body passes the service',

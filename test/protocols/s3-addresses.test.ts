@@ -86,6 +86,25 @@ describe('the list of parts', () => {
     expect((outcome as { code?: string } | undefined)?.code).toBe(expected)
   })
 
+  it('is in order also where the store lists the last part that there can be before others', async () => {
+    const part = (number: number) => `<Part><PartNumber>${number}</PartNumber><ETag>"a"</ETag><Size>1</Size></Part>`
+    const body = `<ListPartsResult>${part(10_000)}${part(2)}${part(1)}</ListPartsResult>`
+    const { options } = await startS3Rig({ faults: [{ operation: 'list', nth: 1, answer: { status: 200, body } }] })
+
+    const parts = await listParts(options, { key: 'a', uploadId: 'u' }, NEVER)
+
+    expect(parts?.map(({ partNumber }) => partNumber)).toEqual([1, 2, 10_000])
+  })
+
+  it('is not taken from a document of another kind', async () => {
+    const answer = { status: 200, body: '<ListBucketResult></ListBucketResult>' }
+    const { options } = await startS3Rig({ faults: [{ operation: 'list', nth: 'every', answer }] })
+
+    await expect(listParts(options, { key: 'a', uploadId: 'u' }, NEVER)).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_SERVICE_REPLY',
+    })
+  })
+
   it.each([
     ['a page that does not go on', '<IsTruncated>true</IsTruncated><NextPartNumberMarker>0</NextPartNumberMarker>'],
     [
@@ -97,6 +116,9 @@ describe('the list of parts', () => {
     ['a part of no size', '<Part><PartNumber>1</PartNumber><ETag>"a"</ETag><Size>all</Size></Part>'],
     ['a part that does not end', '<Part><PartNumber>1</PartNumber><ETag>"a"</ETag><Size>1</Size>'],
     ['a part number out of range', '<Part><PartNumber>10001</PartNumber><ETag>"a"</ETag><Size>1</Size></Part>'],
+    ['a part number below one', '<Part><PartNumber>0</PartNumber><ETag>"a"</ETag><Size>1</Size></Part>'],
+    ['half a part number', '<Part><PartNumber>1.5</PartNumber><ETag>"a"</ETag><Size>1</Size></Part>'],
+    ['a part without an ETag', '<Part><PartNumber>1</PartNumber><ETag></ETag><Size>1</Size></Part>'],
   ])('is refused with %s', async (_name, inside) => {
     const body = `<ListPartsResult>${inside}</ListPartsResult>`
     const { options } = await startS3Rig({

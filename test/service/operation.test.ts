@@ -138,6 +138,7 @@ describe('metrics', () => {
       ])
       const sums = [...text.matchAll(/^mocap_uplink_request_seconds_sum\{.*\} (\S+)$/gm)].map(([, sum]) => Number(sum))
       const seconds = sums.reduce((all, sum) => all + sum)
+      expect(seconds).toBeGreaterThan(0)
       // One came after another, except for the moment in which an answer is on its way.
       expect(seconds).toBeLessThan((2 * (performance.now() - beganAtMs)) / 1000)
       expect(text).toMatch(/^process_resident_memory_bytes [1-9]/m)
@@ -146,6 +147,20 @@ describe('metrics', () => {
     } finally {
       await at.close()
     }
+  })
+
+  it('count a request whose client left before its answer, as 499', async () => {
+    const at = await startUnderTest()
+    onTestFinished(() => at.close())
+    const upload = await invitedPut(at, 10)
+
+    upload.on('error', () => undefined).destroy()
+
+    const counted = async () =>
+      /^mocap_uplink_request_seconds_count\{operation="PUT .*/m.exec((await open('/metrics', at)).text)
+    await expect
+      .poll(async () => (await counted())?.[0])
+      .toBe('mocap_uplink_request_seconds_count{operation="PUT /objects/*",status="499"} 1')
   })
 
   it('are told without the memory where no file can be opened to read that from', async () => {

@@ -61,9 +61,11 @@ async function namesIn(db: Database, operation: Operation, body: unknown): Promi
   if (operation === 'register') return textsOf(fields['filenames'])
   if (operation === 'create') return textsOf(listOf(fields['files']).map(rawFileName))
   if (operation !== 'confirm') return []
-  const digits = String(fields['affected_file_id'])
-  const sessionId = String(fields['upload_session_id'])
-  return /^\d{1,15}$/.test(digits) ? namesAt(db, { flow: 'videos', sessionId, fileId: Number(digits) }) : []
+  // Read like an address: whatever is no id of ours is not looked up.
+  return namesAt(
+    db,
+    keyOfPath(`/objects/videos/${String(fields['upload_session_id'])}/${String(fields['affected_file_id'])}`),
+  )
 }
 
 async function namesAt(db: Database, key: ObjectKey | undefined): Promise<string[]> {

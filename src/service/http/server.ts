@@ -147,6 +147,9 @@ function guarded(app: FastifyInstance, { context, admission, bodies, status, roo
   })
 }
 
+/** As much of a target as the paths of this service are made of: an address may have come with its query encoded once more. */
+const PLAIN_PATH = /^[\w/.-]*/
+
 /** Off unless asked for. A request is logged by method and path only, because headers and queries hold secrets. */
 function loggerOptions({ settings }: ServiceContext): false | object {
   if (settings.log === undefined) return false
@@ -154,7 +157,7 @@ function loggerOptions({ settings }: ServiceContext): false | object {
     level: 'info',
     stream: settings.log,
     serializers: {
-      req: ({ method, url = '' }: { method: string; url?: string }) => ({ method, path: url.split('?')[0] }),
+      req: ({ method, url = '' }: { method: string; url?: string }) => ({ method, path: PLAIN_PATH.exec(url)?.[0] }),
       res: ({ statusCode }: { statusCode: number }) => ({ statusCode }),
       // A database error holds the statement's parameters, so only what a person needs is logged.
       err: ({ message, stack }: Error) => ({ message, stack }),

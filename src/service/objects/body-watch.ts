@@ -8,7 +8,7 @@ import { StorageRefusal, storageErrorXml } from '../http/replies.ts'
 import type { ServiceSettings } from '../settings.ts'
 
 export interface BodyWatch {
-  /** Bytes have come; 0: it is we who keep them waiting. */
+  /** Bytes have come; 0: it is we who keep them waiting. Throws for bytes of a body that was ended: none of it may be stored. */
   onBytes(bytes: number): void
   stop(): void
 }
@@ -19,16 +19,16 @@ export function watchBody(
   reply: FastifyReply,
   { bodyIdleMs, leastBytesPerSecond }: Pick<ServiceSettings, 'bodyIdleMs' | 'leastBytesPerSecond'>,
 ): BodyWatch {
-  let isEnded = false
+  let refusal: StorageRefusal | undefined
   const end = (problem: string): void => {
     stop()
-    isEnded = true
-    const refusal = new StorageRefusal(400, 'RequestTimeout', problem)
+    const ended = new StorageRefusal(400, 'RequestTimeout', problem)
+    refusal = ended
     reply.hijack()
     const headers = { ...(reply.getHeaders() as OutgoingHttpHeaders), 'content-type': 'application/xml' }
     reply.raw.writeHead(400, { ...headers, connection: 'close' })
     // Once answered, Node drops a request without ending it, so whoever reads its body would wait forever.
-    reply.raw.end(storageErrorXml(refusal), () => raw.destroy(refusal))
+    reply.raw.end(storageErrorXml(ended), () => raw.destroy(ended))
   }
   const { raw } = request
   const timer = setTimeout(() => {
@@ -41,9 +41,11 @@ export function watchBody(
   // Writing to disk, recording and answering may take as long as they need.
   raw.once('end', stop)
   const onBytes = (bytes: number): void => {
-    if (isEnded) return
-    timer.refresh()
-    if (!pace.keepsUp(bytes)) end(`The body came more slowly than ${leastBytesPerSecond} bytes a second.`)
+    if (refusal === undefined) {
+      timer.refresh()
+      if (!pace.keepsUp(bytes)) end(`The body came more slowly than ${leastBytesPerSecond} bytes a second.`)
+    }
+    if (refusal !== undefined && bytes > 0) throw refusal
   }
   return { onBytes, stop }
 }

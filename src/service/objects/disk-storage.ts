@@ -39,8 +39,9 @@ export function diskStorage(context: Pick<ServiceContext, 'db' | 'store' | 'sign
       checkParts(stored, etags, file.sizeBytes)
     },
     checkReachable: () => store.checkReachable(),
-    async release(files: readonly VideoObject[]) {
+    async release(files: readonly VideoObject[], signal?: AbortSignal) {
       for (let start = 0; start < files.length; start += BATCH) {
+        signal?.throwIfAborted()
         const keys = files.slice(start, start + BATCH).map(({ key }) => keyOf(key))
         const removed = await db.deleteFrom('objects').where('key', 'in', keys).returning('blob').execute()
         await store.remove(removed.map(({ blob }) => blob))

@@ -39,6 +39,6 @@ export interface ObjectStorage {
   check(trx: Transaction<Tables>, file: VideoObject, etags: readonly string[]): Promise<void>
   /** Rejects when the store is unavailable. */
   checkReachable(): Promise<void>
-  /** Removes the files and all their parts. Anything already gone is no error. */
-  release(files: readonly VideoObject[]): Promise<void>
+  /** Removes the files and all their parts. Anything already gone is no error. Rejects soon after the signal. */
+  release(files: readonly VideoObject[], signal?: AbortSignal): Promise<void>
 }

@@ -29,17 +29,18 @@ export interface StoredObject {
 /** How a completion ended: `done`, or why the store refused it. */
 export type Completion = 'done' | 'no-upload' | 'wrong-part' | 'part-too-small'
 
+/** Calls with a signal reject soon after it. */
 export interface Bucket {
   create(key: string): Promise<string>
   /** All parts in order. Undefined if there is no such upload, `unknown` if the store has no such call. */
-  listParts(key: string, uploadId: string): Promise<StoredPart[] | 'unknown' | undefined>
+  listParts(key: string, uploadId: string, signal?: AbortSignal): Promise<StoredPart[] | 'unknown' | undefined>
   complete(key: string, uploadId: string, etags: readonly string[]): Promise<Completion>
   /** Asks once to abort an upload. `absent` if there is none, `unknown` if the store has no such call. */
-  abort(key: string, uploadId: string): Promise<'asked' | 'absent' | 'unknown'>
+  abort(key: string, uploadId: string, signal?: AbortSignal): Promise<'asked' | 'absent' | 'unknown'>
   /** Uploads of exactly this key; none if the store has no such call. */
-  listUploads(key: string): Promise<string[]>
+  listUploads(key: string, signal?: AbortSignal): Promise<string[]>
   head(key: string): Promise<StoredObject | undefined>
-  remove(key: string): Promise<void>
+  remove(key: string, signal?: AbortSignal): Promise<void>
   /** Asks once whether the bucket exists and is ours. Rejects if it is not, or gives no answer before the signal. */
   probe(signal: AbortSignal): Promise<void>
   /** Lets pages of these origins send to addresses and read the ETags. */
@@ -80,13 +81,13 @@ export function openBucket({ bucket: Bucket, endpoint, region, pathStyle, keys }
       )
       return UploadId ?? unusable('create an upload')
     },
-    async listParts(Key, UploadId) {
+    async listParts(Key, UploadId, signal) {
       const parts: StoredPart[] = []
       let marker: string | undefined
       for (;;) {
         const at = { Bucket, Key, UploadId, PartNumberMarker: marker }
         const page = await knownOr('unknown' as const, () =>
-          absentOr('list the parts', () => client.send(new ListPartsCommand(at))),
+          absentOr('list the parts', () => client.send(new ListPartsCommand(at), until(signal))),
         )
         if (page === undefined || page === 'unknown') return page
         for (const { PartNumber = 0, ETag = '', Size = 0 } of page.Parts ?? [])
@@ -107,17 +108,19 @@ export function openBucket({ bucket: Bucket, endpoint, region, pathStyle, keys }
         return REFUSED[codeOf(error)] ?? fail('complete the upload', error)
       }
     },
-    async abort(Key, UploadId) {
+    async abort(Key, UploadId, signal) {
       const at = { Bucket, Key, UploadId }
       return knownOr('unknown' as const, async () => {
-        const answer = await absentOr('abort an upload', () => client.send(new AbortMultipartUploadCommand(at)))
+        const answer = await absentOr('abort an upload', () =>
+          client.send(new AbortMultipartUploadCommand(at), until(signal)),
+        )
         return answer === undefined ? ('absent' as const) : ('asked' as const)
       })
     },
-    async listUploads(Key) {
+    async listUploads(Key, signal) {
       const asked = { Bucket, Prefix: Key }
       const page = await knownOr({ Uploads: [] }, () =>
-        named('list the uploads', () => client.send(new ListMultipartUploadsCommand(asked))),
+        named('list the uploads', () => client.send(new ListMultipartUploadsCommand(asked), until(signal))),
       )
       return (page.Uploads ?? []).flatMap((upload) =>
         upload.Key === Key && upload.UploadId !== undefined ? [upload.UploadId] : [],
@@ -131,8 +134,8 @@ export function openBucket({ bucket: Bucket, endpoint, region, pathStyle, keys }
       const isEtagOfContent = SSECustomerAlgorithm === undefined && (ServerSideEncryption ?? 'AES256') === 'AES256'
       return { sizeBytes: ContentLength, etag: bareEtag(ETag), isEtagOfContent }
     },
-    async remove(Key) {
-      await absentOr('remove an object', () => client.send(new DeleteObjectCommand({ Bucket, Key })))
+    async remove(Key, signal) {
+      await absentOr('remove an object', () => client.send(new DeleteObjectCommand({ Bucket, Key }), until(signal)))
     },
     async probe(abortSignal) {
       await knownOr({}, () =>
@@ -153,6 +156,11 @@ export function openBucket({ bucket: Bucket, endpoint, region, pathStyle, keys }
     keys: () => named('find its keys', () => client.config.credentials()),
     close: () => client.destroy(),
   }
+}
+
+/** Ends a call soon after the signal. Each call listens to one of its own, because Node warns of more than ten on the same. */
+function until(signal: AbortSignal | undefined): { readonly abortSignal?: AbortSignal } {
+  return signal === undefined ? {} : { abortSignal: AbortSignal.any([signal]) }
 }
 
 function unusable(what: string): never {

@@ -72,8 +72,8 @@ export function s3Storage(
       await bucket.probe(AbortSignal.timeout(PROBE_WITHIN_MS))
       reachedAt = at
     },
-    async release(files) {
-      await inParallel(CALLS_AT_ONCE, files, (file) => release(bucket, file))
+    async release(files, signal) {
+      await inParallel(CALLS_AT_ONCE, files, (file) => release(bucket, file, signal))
     },
   }
 }
@@ -142,21 +142,25 @@ function etagOfParts(etags: readonly string[]): string | undefined {
   return `${hash.digest('hex')}-${etags.length}`
 }
 
-async function release(bucket: Bucket, file: VideoObject): Promise<void> {
+async function release(bucket: Bucket, file: VideoObject, signal?: AbortSignal): Promise<void> {
   const key = keyOf(file.key)
   if (file.partCount > 1) {
     // An upload that was begun just before the service died is known only to the store.
-    const uploads = file.uploadId === null ? await bucket.listUploads(key) : [file.uploadId]
-    for (const uploadId of uploads) await abort(bucket, key, uploadId)
+    const uploads = file.uploadId === null ? await bucket.listUploads(key, signal) : [file.uploadId]
+    for (const uploadId of uploads) await abort(bucket, { key, uploadId }, signal)
   }
-  await bucket.remove(key)
+  await bucket.remove(key, signal)
 }
 
-async function abort(bucket: Bucket, key: string, uploadId: string): Promise<void> {
+async function abort(
+  bucket: Bucket,
+  { key, uploadId }: { readonly key: string; readonly uploadId: string },
+  signal?: AbortSignal,
+): Promise<void> {
   for (let count = 0; count < ABORTS; count++) {
     // Of a completed upload, OpenStack Swift says so too, but goes on listing its parts.
-    if ((await bucket.abort(key, uploadId)) !== 'asked') return
-    const left = await bucket.listParts(key, uploadId)
+    if ((await bucket.abort(key, uploadId, signal)) !== 'asked') return
+    const left = await bucket.listParts(key, uploadId, signal)
     if (left === undefined || left === 'unknown' || left.length === 0) return
   }
   refuse(503, 'storage_unavailable', 'Parts are still arriving at the object store. Try again.')

@@ -43,15 +43,17 @@ export async function sweepSessions(
 async function sweepAll(context: ServiceContext, before: Date, signal: AbortSignal | undefined): Promise<SweepResult> {
   let [settled, failed] = [0, 0]
   let failure: unknown
+  const isStopped = () => signal?.aborted === true
   let after: { created_at: Date; id: string } | undefined
   for (;;) {
     const sessions = await due(context.db, before, after)
     for (const { id } of sessions) {
-      if (signal?.aborted === true) return { settled, failed, failure }
+      if (isStopped()) return { settled, failed, failure }
       try {
-        await sweepSession(context, id)
+        await sweepSession(context, id, signal)
         settled += 1
       } catch (error) {
+        if (isStopped()) return { settled, failed, failure }
         failed += 1
         failure ??= error
       }
@@ -74,7 +76,7 @@ function due(db: Database, before: Date, after: { created_at: Date; id: string }
   return query.orderBy('created_at').orderBy('id').limit(BATCH).execute()
 }
 
-async function sweepSession(context: ServiceContext, sessionId: string): Promise<void> {
+async function sweepSession(context: ServiceContext, sessionId: string, signal?: AbortSignal): Promise<void> {
   const { db } = context
   const { isCancelled, left } = await db.transaction().execute(async (trx) => {
     // Parts and confirmations of the session wait for this lock and then find the file ended.
@@ -90,7 +92,7 @@ async function sweepSession(context: ServiceContext, sessionId: string): Promise
     if (!session.is_cancelled) query = query.where('status', '!=', 'confirmed')
     return { isCancelled: session.is_cancelled, left: await query.execute() }
   })
-  await storageOf(context).release(left.map(videoObject))
+  await storageOf(context).release(left.map(videoObject), signal)
   const settled_at = new Date(context.settings.now())
   await db
     .updateTable('video_sessions')

@@ -162,6 +162,9 @@ describe('the log', () => {
     expect((await put(local, 'x')).status).toBe(200)
     expect((await put(local, 'x', { authorization: `Bearer ${TOKEN}` })).status).toBe(400)
     await rawStatus(service.url, 'PUT', `/objects/%zz?X-Amz-Signature=${signature}`)
+    // What a client makes of an address that encodes it once more, or takes it for a path.
+    for (const mark of ['%3F', '%253f', ';'])
+      await rawStatus(service.url, 'PUT', address.pathname.replace('/base', '') + mark + address.search.slice(1))
 
     const log = logLines.join('')
     expect(log).toContain(`"path":"${address.pathname.replace('/base', '')}"`)
@@ -195,6 +198,8 @@ describe('startService', () => {
     ['analysisCompletesAfterMs', { analysisCompletesAfterMs: NaN }],
     ['analysisCompletesAfterMs', { analysisCompletesAfterMs: -1 }],
     ['analysisCompletesAfterMs', { analysisCompletesAfterMs: 1e16 }],
+    ['endSessionsAfterMs', { endSessionsAfterMs: Infinity }],
+    ['endSessionsAfterMs', { endSessionsAfterMs: 1e16 }],
   ])('refuses a wrong %s before it opens anything', async (name, options) => {
     await expect(startService(options)).rejects.toThrow(`startService: ${name} must`)
   })

@@ -160,6 +160,12 @@ describe('an answer in place of the work', () => {
   })
 })
 
+it('strikes no confirmation of what cannot be an id, which is refused like any other', async () => {
+  const confirmation = { upload_session_id: 'a\0b', affected_file_id: 1, file_part_info: [], upload_successful: true }
+
+  expect((await service.call('PATCH', '/upload_videos', confirmation)).status).toBe(422)
+})
+
 describe('a connection that ends', () => {
   it.each(['reset-start', 'reset-body', 'reset-short', 'reset-answer'])('%s: nothing is stored', async (name) => {
     expect(await failure(name, 'x'.repeat(5_000))).toBe('ECONNRESET')

@@ -1,7 +1,9 @@
 // How slow is too slow: under a clock that only the test moves.
 
+import diagnostics from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { mkdtemp, open, readdir, rm, stat, type FileHandle } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -77,6 +79,63 @@ it('ends a PUT that trickles, and stores nothing of it', async () => {
   expect(answer).toContain('<Code>RequestTimeout</Code><Message>The body came more slowly than 100 bytes a second.')
   await expect.poll(sizes).toEqual([])
 })
+
+it('ends a PUT also by its last bytes, which came while the disk took those before them, and stores nothing', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'service-trickle-'))
+  const lines: string[] = []
+  const service = await startUnderTest({ dataDir, log: { write: (line) => void lines.push(line) } })
+  onTestFinished(async () => {
+    await service.close()
+    await rm(dataDir, { recursive: true })
+  })
+  const address = (await register(service, await openCaptureSession(service), ['a.action']))['a.action']!
+  const { pathname, search } = new URL(address)
+  const begun = nextRequest()
+  const write = await holdNextWrite()
+  const socket = connect(service.port, '127.0.0.1').on('error', () => undefined)
+  let answer = ''
+  socket.on('data', (bytes: Buffer) => (answer += bytes.toString()))
+  socket.write(`PUT ${pathname}${search} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nhalf`)
+  const goOn = await write.begun
+
+  hurryTime()
+  socket.write('.'.repeat(996))
+  const request = await begun
+  await expect.poll(() => request.complete).toBe(true)
+  goOn()
+  await once(socket, 'close')
+
+  expect(answer).toMatch(/^HTTP\/1.1 400 /)
+  await expect.poll(() => readdir(join(dataDir, 'objects/incoming'))).toEqual([])
+  expect(await readdir(join(dataDir, 'objects/stored'))).toEqual([])
+  expect(lines.join('')).not.toContain('X-Amz')
+})
+
+/** The next request that a server of this process begins to read. */
+function nextRequest(): Promise<IncomingMessage> {
+  return new Promise((resolve) => {
+    const take = (message: unknown): void => {
+      diagnostics.unsubscribe('http.server.request.start', take)
+      resolve((message as { readonly request: IncomingMessage }).request)
+    }
+    diagnostics.subscribe('http.server.request.start', take)
+  })
+}
+
+/** Holds the next write of any file. `begun` settles with the function that lets it go on. */
+async function holdNextWrite(): Promise<{ readonly begun: Promise<() => void> }> {
+  const file = await open('/dev/null', 'w')
+  await file.close()
+  const files = Object.getPrototypeOf(file) as FileHandle
+  const { writeFile } = files
+  const begun = new Promise<() => void>((resolve) => {
+    vi.spyOn(files, 'writeFile').mockImplementationOnce(async function (this: FileHandle, ...what) {
+      await new Promise<void>(resolve)
+      return writeFile.apply(this, what)
+    })
+  })
+  return { begun }
+}
 
 it.each([
   ['an operation', '/mocap_session', API_KEY],

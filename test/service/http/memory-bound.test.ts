@@ -53,6 +53,27 @@ describe('a memory that is used up', () => {
     expect(refused).toEqual([])
   })
 
+  it('refuses no small body of whoever holds the most, as that would give nothing back', () => {
+    const { begin, refused } = memoryOfOneMib()
+    begin('a1').add(600 * KIB + FREE)
+    begin('a2').add(FREE)
+
+    begin('b1').add(500 * KIB + FREE)
+
+    expect(refused).toEqual(['a1'])
+  })
+
+  it('counts nothing of a body that was refused, whatever still comes of it', () => {
+    const { begin, refused } = memoryOfOneMib()
+    const large = begin('a1')
+    large.add(1025 * KIB + FREE)
+    large.add(1024 * KIB)
+
+    begin('b1').add(1024 * KIB + FREE)
+
+    expect(refused).toEqual(['a1'])
+  })
+
   it('never holds more, however bodies come and go, and refuses none while there is room', () => {
     const steps = fc.array(fc.tuple(fc.nat({ max: 9 }), fc.integer({ min: -1, max: 400 })), { maxLength: 100 })
     fc.assert(

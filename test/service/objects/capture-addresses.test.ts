@@ -1,4 +1,5 @@
-// The addresses of a registration of ten thousand names take a second of the one thread: others are answered meanwhile.
+// Long work of a storage stops when nobody waits for it: the addresses of a registration of ten thousand names take a second of the one
+// thread, in which others are answered, and what a sweep removes may be as much.
 
 import { expect, it, vi } from 'vitest'
 
@@ -31,3 +32,10 @@ it.each(['disk', 'bucket'])(
     expect(signed).toBeLessThan(KEYS.length)
   },
 )
+
+it('removes nothing more from the disk when a stop has come', async () => {
+  const file = { key: KEYS[0]!, sizeBytes: 1, partCount: 1, uploadId: null }
+  const storage = diskStorage({ db: unused, store: unused, signer: unused, publicUrl: () => '' })
+
+  await expect(storage.release([file], AbortSignal.abort(new Error('stop')))).rejects.toThrow('stop')
+})

@@ -297,8 +297,9 @@ describe('a cancel', () => {
   })
 })
 
+const EIGHT_DAYS_MS = 8 * 24 * 3_600_000
+
 describe('a session that was swept', () => {
-  const EIGHT_DAYS_MS = 8 * 24 * 3_600_000
   let grownMs = 0
 
   /** Lets so much time pass that a sweep ends every session. */
@@ -351,6 +352,24 @@ describe('a session that was swept', () => {
   })
 })
 
+it('holds up no stop when it says nothing to a sweep: the sweep is left for the next start', async () => {
+  const { service: own, sweep: sweepOwn } = await startWithSweep(() =>
+    startUnderTest({ s3: { endpoint: bucket.origin, bucket: 'recordings', keys: KEYS } }),
+  )
+  await openVideoSession(own, [{ bytes: 6 * MIB, chunks: 2 }])
+  const later = performance.now() + EIGHT_DAYS_MS
+  vi.spyOn(performance, 'now').mockReturnValue(later)
+  own.advance(EIGHT_DAYS_MS)
+  let goOn: () => void = () => undefined
+  bucket.before = () => new Promise((resolve) => (goOn = resolve))
+  onTestFinished(() => goOn())
+
+  sweepOwn()
+  await vi.waitFor(() => expect(bucket.count('abort')).toBe(1), { timeout: 30_000 })
+
+  await expect(own.close()).resolves.toBeUndefined()
+})
+
 describe('a store that is away', () => {
   it('makes every call that needs it 503 with Retry-After, and nothing is lost or half made', async () => {
     const { key, confirm, cancel } = await putBoth()
@@ -377,6 +396,16 @@ describe('a store that is away', () => {
     expect((await cancel()).status).toBe(200)
     expect(bucket.objects.has(key)).toBe(false)
     expect(lines.join('')).not.toMatch(/secret-of-the-bucket|X-Amz|Signature=/)
+  })
+
+  it.each([
+    ['RequestTimeout', 400],
+    ['OperationAborted', 409],
+  ])('or busy, as %s says, is so for now', async (code, status) => {
+    const { confirm } = await putBoth()
+    bucket.script({ operation: 'list', nth: 'every', answer: failure(status, code, '') })
+
+    expect(codeOf(await confirm())).toEqual([503, 'storage_unavailable', '1'])
   })
 
   it('makes the service not ready, which asks again at once, and after a good answer not for five seconds', async () => {
