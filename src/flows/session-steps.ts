@@ -3,7 +3,7 @@
 
 import { summarize, UploadError } from '../core/errors.ts'
 import { JOURNAL_VERSION, type FinalStatus } from '../core/journal/journal.ts'
-import { isSettled, type LedgerFile } from '../core/journal/ledger.ts'
+import { isSettled } from '../core/journal/ledger.ts'
 import { onAbort } from '../core/on-abort.ts'
 import type { PlannedFile } from '../core/ports.ts'
 import { outcomeOf, type TransferResult } from '../core/transfer/transfer.ts'
@@ -116,8 +116,10 @@ export function createSessionSteps(
     },
     async cancel() {
       const { wasCancelAsked } = definition
-      const { isServiceTold, failure: reason } = await endAllSessions({ record, protocol, clock }, wasCancelAsked)
-      if (hasBegun()) await record.write({ type: 'session.cancelled', isServiceTold })
+      const ending = endAllSessions({ record, protocol, clock }, wasCancelAsked, keepsConfirmed)
+      const { isServiceTold, failure: reason } = await ending
+      // Without its intent on record, a later run would not know what the cancel keeps: it may begin anew.
+      if (record.folded()?.place === 'cancelling') await record.write({ type: 'session.cancelled', isServiceTold })
       // The session is cancelled all the same. The machine keeps the reason why the service was not told.
       if (reason) throw reason
       return { isServiceTold }
@@ -171,7 +173,5 @@ async function createSession(
 function isOver(record: SessionRecord, status: FinalStatus): boolean {
   const folded = record.folded()
   if (!folded) return false
-  return (
-    status === 'confirmed' || status === 'cancelled' || folded.ledger.files.every((file: LedgerFile) => isSettled(file))
-  )
+  return status === 'cancelled' ? folded.place === status : folded.ledger.files.every(isSettled)
 }

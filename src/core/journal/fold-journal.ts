@@ -154,11 +154,14 @@ function endAsking(state: { -readonly [K in keyof FoldedJournal]: FoldedJournal[
 /**
  * Every session of the service that the upload has to answer for: the newest, those with files, and those that were left and
  * not ended. When the upload was given up except for what was confirmed, sessions that hold a file which is or may be confirmed
- * are left out.
+ * are left out. `keepsConfirmed`: whether it was, where the journal could not keep that.
  */
-export function sessionsOf(folded: FoldedJournal | undefined): (string | number)[] {
+export function sessionsOf(
+  folded: FoldedJournal | undefined,
+  keepsConfirmed = folded?.keepsConfirmed,
+): (string | number)[] {
   if (!folded) return []
-  const { sessionId, ledger, leftSessionIds, keepsConfirmed } = folded
+  const { sessionId, ledger, leftSessionIds } = folded
   const known = new Set([sessionId, ...ledger.files.map((file) => file.sessionId), ...leftSessionIds])
   for (const file of ledger.files) if (keepsConfirmed && file.mayBeConfirmed) known.delete(file.sessionId ?? sessionId)
   return [...known].filter((id) => id !== undefined)
