@@ -122,7 +122,7 @@ function startAnalysis(
         const report = reportOf(actor.getSnapshot().output, idOfService, clock.monotonicNow() - beganAtMs)
         if (letGoBy) reject(letGo(report, name, letGoBy))
         else if (report.status === 'failed')
-          reject(new AnalysisFailedError(report, isUploadError(failure) ? failure : undefined))
+          reject(new AnalysisFailedError(report, report.error && isUploadError(failure) ? failure : undefined))
         else resolve(report)
       },
     })

@@ -3,7 +3,8 @@
 import { checkSegmentId } from '../client/checks.ts'
 import type { RequestedAnalysis } from '../client/contract.ts'
 import type { CallOptions, ServiceClient } from '../client/operations.ts'
-import { known, UploadError } from '../core/errors.ts'
+import { isRefusal } from '../client/status.ts'
+import { known, UploadError, wasDoubtful } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import type { AnalysisSegmentIds, DraftResult } from '../machines/analysis-data.ts'
 import type { AnalysisSegment, AnalysisSegments } from './analysis-segments.ts'
@@ -59,7 +60,9 @@ export async function createDraft(
       },
       calling,
     ))
-  const found = idOf(record) === undefined ? await findDraft(client, name, input.segmentIds, calling) : record
+  // It is made: that the list fails as well is no reason to say otherwise.
+  const look = () => findDraft(client, name, input.segmentIds, calling).catch(() => undefined)
+  const found = idOf(record) === undefined ? await look() : record
   const analysisId = found && idOf(found)
   if (analysisId === undefined) {
     throw new UploadError(
@@ -76,23 +79,33 @@ export async function createDraft(
  */
 async function findDraft(client: ServiceClient, name: string, ids: AnalysisSegmentIds, calling: CallOptions) {
   const { items } = await client.requestedAnalyses.list({}, calling)
-  const isOurs = (said: number | undefined, ours: number | undefined): boolean => said === undefined || said === ours
+  // Null on the wire says that there is none.
+  const isOurs = (said: number | undefined, ours: number | undefined, raw?: unknown): boolean =>
+    said === ours || (said === undefined && raw !== null)
   return items.find(
     (item) =>
       item.name === name &&
       isDraft(item.status ?? 'draft') &&
       isOurs(item.primaryAnalysisSegmentId, ids.primary) &&
-      isOurs(item.comparisonAnalysisSegmentId, ids.comparison) &&
-      isOurs(item.populationAnalysisSegmentId, ids.population),
+      isOurs(item.comparisonAnalysisSegmentId, ids.comparison, item['comparison_analysis_segment_id']) &&
+      isOurs(item.populationAnalysisSegmentId, ids.population, item['population_analysis_segment_id']),
   )
 }
 
-/** Asks the service to start the analysis. Safe to repeat. */
+/** Asks the service to start the analysis. Safe to repeat, also where the service refuses to start what it has started. */
 export async function submitDraft(
-  client: ServiceClient,
+  { requestedAnalyses }: ServiceClient,
   analysisId: string | number,
   calling: CallOptions,
 ): Promise<{ serviceStatus?: string }> {
-  const { status } = await client.requestedAnalyses.submit(analysisId, calling)
-  return given({ serviceStatus: status })
+  try {
+    const { status } = await requestedAnalyses.submit(analysisId, calling)
+    return given({ serviceStatus: status })
+  } catch (error) {
+    if (!isRefusal(error) || !wasDoubtful(error)) throw error
+    // An earlier try may have been heard. Then it is a draft no more.
+    const { status = 'draft' }: RequestedAnalysis = await requestedAnalyses.get(analysisId, calling).catch(() => ({}))
+    if (isDraft(status)) throw error
+    return { serviceStatus: status }
+  }
 }

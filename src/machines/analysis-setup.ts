@@ -54,9 +54,9 @@ export const setUpAnalysis = () =>
       })),
       keepDraft: assign((_, params: DraftResult) => ({ analysisId: params.analysisId, hasPossibleDraft: false })),
       // A refusal says that this create made nothing, but says nothing about earlier ones. A doubtful end gets here only from
-      // the last repeat. A success that cannot be read leaves the doubt.
+      // the last repeat. A success that cannot be read, by us or by the host's own function, leaves the doubt.
       keepDraftDoubt: assign(({ context }, params: { reason: unknown }) => ({
-        hasPossibleDraft: isRepeat(context) || readRejection(params.reason).error.code === 'ERR_UPLOAD_SERVICE_REPLY',
+        hasPossibleDraft: isRepeat(context) || /_(?:REPLY|INTERNAL)$/.test(readRejection(params.reason).error.code),
       })),
       keepServiceStatus: assign(({ context }, params: { serviceStatus?: string }) => ({
         serviceStatus: params.serviceStatus ?? context.serviceStatus,

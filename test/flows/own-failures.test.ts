@@ -280,6 +280,7 @@ describe('an analysis', () => {
 
   it.each([
     ['a draft', { ...ours, status: 'Draft' }],
+    ['one that has no population either', { ...ours, population_analysis_segment_id: null }],
     ['one whose status and segments are not shown', { id: 'known', name: 'Weekly' }],
   ])('takes %s of its name for its own after a lost answer', async (_what, listed) => {
     const { settled, analysis, calls } = requested([listed])
@@ -291,6 +292,7 @@ describe('an analysis', () => {
   it.each([
     ['is more than a draft', { ...ours, status: 'completed' }],
     ['has another comparison', { ...ours, status: 'draft', comparison_analysis_segment_id: 7 }],
+    ['has no comparison', { ...ours, status: 'draft', comparison_analysis_segment_id: null }],
     ['has a population', { ...ours, status: 'draft', population_analysis_segment_id: 7 }],
     ['has another name', { ...ours, status: 'draft', name: 'weekly' }],
   ])('makes its own where the one of its name %s', async (_what, listed) => {
