@@ -33,6 +33,8 @@ export interface SessionSteps {
   cancel(): Promise<{ isServiceTold: boolean }>
   /** Settles the session. With `closed` the service is told nothing and nothing is journalled, because a later run continues it. */
   settle(status: EndStatus): Promise<void>
+  /** Closes the record and frees the sources; once, however often it is called. `settle` ends with it. */
+  release(): Promise<void>
   /** The last failure as it was thrown. The machine keeps plain data only. */
   failure(): unknown
 }
@@ -95,6 +97,16 @@ export function createSessionSteps(
     // Files that were not given up stay open in the journal, so that they can be resumed once the cause is gone.
     if (isOver(record, status)) await record.write({ type: 'session.settled', status })
   }
+  const free = async (): Promise<void> => {
+    try {
+      await record.close()
+    } finally {
+      const disposable = files.filter(({ source }) => source.dispose)
+      await giveHostTime(clock, () => Promise.allSettled(disposable.map(async ({ source }) => source.dispose?.())))
+    }
+  }
+  let freed: Promise<void> | undefined
+  const release = (): Promise<void> => (freed ??= free())
 
   return {
     failure: () => failure,
@@ -127,12 +139,11 @@ export function createSessionSteps(
     async settle(status) {
       try {
         if (status !== 'closed') await keepEnd(status)
-        await record.close()
       } finally {
-        const disposable = files.filter(({ source }) => source.dispose)
-        await giveHostTime(clock, () => Promise.allSettled(disposable.map(async ({ source }) => source.dispose?.())))
+        await release()
       }
     },
+    release,
   }
 }
 

@@ -92,11 +92,12 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
         if (output) resolve(buildReport({ flow, key, output, record, durationMs: elapsedMs() }))
       },
     })
-  })
-  const outcome = finished.then(async (report) => {
+  }).finally(() => {
     stepsBySystem.delete(actor.system)
-    // If this fails, the report says why.
-    await record.close().catch(() => undefined)
+    // A session that was over already has not been settled. If this fails otherwise, the report says why.
+    return steps.release().catch(() => undefined)
+  })
+  const outcome = finished.then((report) => {
     if (report.status === 'confirmed' || report.status === 'partial') return report
     throw failureOf(report, steps.failure(), letGoBy)
   })
