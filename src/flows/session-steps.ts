@@ -159,20 +159,11 @@ async function createSession(
     const plans = await prepareFiles(files, { limits: protocol.traits.units, partSizeBytes, signal: looking })
     const locations = files.map((file) => file.source.location ?? file.source.name)
     const { key } = record
-    // Both at once, so that the journal commits once.
-    await Promise.all([
-      record.write({
-        type: 'session.begun',
-        version: JOURNAL_VERSION,
-        key,
-        flow,
-        params,
-        host,
-        files: plans,
-        locations,
-      }),
-      record.write({ type: 'session.creating' }),
-    ])
+    // Both at once, so that the journal commits once, and has no session without a beginning.
+    await record.write(
+      { type: 'session.begun', version: JOURNAL_VERSION, key, flow, params, host, files: plans, locations },
+      { type: 'session.creating' },
+    )
     telling.begin()
   } else await record.write({ type: 'session.creating' })
   const plans: readonly PlannedFile[] = record.ledger().files.map((file) => file.plan)

@@ -47,6 +47,18 @@ describe('a journal of the host that throws what is no error of ours', () => {
   it.each([
     ['rejects', () => Promise.reject(busy)],
     ['throws', fail],
+  ])('lists no session of which it kept the beginning only in part, when its first append %s', async (_how, refuse) => {
+    let appends = 0
+    const { uplink, settled } = rigWith(appending(() => (++appends === 1 ? refuse() : undefined)))
+    const { error } = await settled(endOf(uplink.uploadVideos(input())))
+
+    expect(error).toMatchObject({ code: ours.code, report: { status: 'failed', files: [] } })
+    expect(await uplink.sessions()).toEqual([])
+  })
+
+  it.each([
+    ['rejects', () => Promise.reject(busy)],
+    ['throws', fail],
   ])('is told by every verb as one of ours is, with its own error as the cause, when it %s', async (_how, refuse) => {
     const { uplink } = rigWith({ open: refuse, read: refuse, list: refuse, remove: refuse })
 
