@@ -2,14 +2,13 @@
 
 import { assign } from 'xstate'
 
-import { known, wasDoubtful } from '../core/errors.ts'
+import { wasDoubtful } from '../core/errors.ts'
 import type {
   AnalysisContext,
   AnalysisEvent,
   AnalysisMachineInput,
   AnalysisOutput,
   AnalysisSegmentIds,
-  AnalysisStatus,
   DraftResult,
   PollResult,
 } from './analysis-data.ts'
@@ -62,7 +61,6 @@ export const setUpAnalysis = () =>
         serviceStatus: params.serviceStatus ?? context.serviceStatus,
       })),
       keepSilence: assign({ error: (_, { error }: PollResult) => error ?? null }),
-      conclude: assign({ status: (_, params: { status: AnalysisStatus }) => params.status }),
       keepError: assign({ error: (_, params: { reason: unknown }) => readRejection(params.reason).error }),
     },
     guards: {
@@ -89,15 +87,13 @@ export function beginContext({ analysisId, shouldSubmit = true }: AnalysisMachin
     hasPossibleDraft: false,
     draftAttempts: 0,
     serviceStatus: null,
-    status: null,
     error: null,
   }
 }
 
-/** What `done` of an analysis is made from. */
+/** What `done` of an analysis is made from, beside its state. */
 export function outputOf(context: AnalysisContext): AnalysisOutput {
   return {
-    status: known(context.status),
     segmentIds: context.segmentIds,
     analysisId: context.analysisId,
     hasPossibleDraft: context.hasPossibleDraft,
