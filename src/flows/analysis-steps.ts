@@ -47,7 +47,8 @@ export async function createDraft(
   calling: CallOptions,
 ): Promise<DraftResult> {
   const { primary, comparison, population } = input.segmentIds
-  const earlier = input.isRepeat ? await findDraft(client, name, input.segmentIds, calling) : undefined
+  const look = () => findDraft(client, name, input.segmentIds, calling)
+  const earlier = input.isRepeat ? await look() : undefined
   const record =
     earlier ??
     (await client.requestedAnalyses.create(
@@ -61,8 +62,7 @@ export async function createDraft(
       calling,
     ))
   // It is made: that the list fails as well is no reason to say otherwise.
-  const look = () => findDraft(client, name, input.segmentIds, calling).catch(() => undefined)
-  const found = idOf(record) === undefined ? await look() : record
+  const found = idOf(record) === undefined ? await look().catch(() => undefined) : record
   const analysisId = found && idOf(found)
   if (analysisId === undefined) {
     throw new UploadError(
@@ -79,16 +79,15 @@ export async function createDraft(
  */
 async function findDraft(client: ServiceClient, name: string, ids: AnalysisSegmentIds, calling: CallOptions) {
   const { items } = await client.requestedAnalyses.list({}, calling)
-  // Null on the wire says that there is none.
-  const isOurs = (said: number | undefined, ours: number | undefined, raw?: unknown): boolean =>
-    said === ours || (said === undefined && raw !== null)
   return items.find(
     (item) =>
       item.name === name &&
       isDraft(item.status ?? 'draft') &&
-      isOurs(item.primaryAnalysisSegmentId, ids.primary) &&
-      isOurs(item.comparisonAnalysisSegmentId, ids.comparison, item['comparison_analysis_segment_id']) &&
-      isOurs(item.populationAnalysisSegmentId, ids.population, item['population_analysis_segment_id']),
+      (['primary', 'comparison', 'population'] as const).every((role) => {
+        const said = item[`${role}AnalysisSegmentId`]
+        // Null on the wire says that there is none.
+        return said === ids[role] || (said === undefined && item[`${role}_analysis_segment_id`] !== null)
+      }),
   )
 }
 
@@ -98,14 +97,12 @@ export async function submitDraft(
   analysisId: string | number,
   calling: CallOptions,
 ): Promise<{ serviceStatus?: string }> {
-  try {
-    const { status } = await requestedAnalyses.submit(analysisId, calling)
-    return given({ serviceStatus: status })
-  } catch (error) {
-    if (!isRefusal(error) || !wasDoubtful(error)) throw error
+  const { status } = await requestedAnalyses.submit(analysisId, calling).catch(async (error: unknown) => {
     // An earlier try may have been heard. Then it is a draft no more.
-    const { status = 'draft' }: RequestedAnalysis = await requestedAnalyses.get(analysisId, calling).catch(() => ({}))
-    if (isDraft(status)) throw error
-    return { serviceStatus: status }
-  }
+    const isUnclear = isRefusal(error) && wasDoubtful(error)
+    const found = isUnclear && (await requestedAnalyses.get(analysisId, calling).catch(() => false as const))
+    if (!found || isDraft(found.status ?? 'draft')) throw error
+    return found
+  })
+  return given({ serviceStatus: status })
 }

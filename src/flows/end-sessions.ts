@@ -2,7 +2,7 @@
 // their addresses died. Whatever the service could not be told stays in the journal for a later run to tell.
 
 import { isGone } from '../client/status.ts'
-import { summarize } from '../core/errors.ts'
+import { asOurs } from '../core/errors.ts'
 import { sessionsOf } from '../core/journal/fold-journal.ts'
 import type { Clock, Protocol } from '../core/ports.ts'
 import type { SessionRecord } from './session-record.ts'
@@ -70,4 +70,4 @@ function endEach(
 }
 
 const nothing = (): undefined => undefined
-const asError = (reason: unknown): Error => (reason instanceof Error ? reason : new Error(summarize(reason).message))
+const asError = (reason: unknown): Error => asOurs(reason, 'ERR_UPLOAD_INTERNAL', 'The session could not be ended')

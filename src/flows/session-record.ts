@@ -4,7 +4,8 @@
 import { advanceFold, beginFold, foldJournal, type FoldedJournal } from '../core/journal/fold-journal.ts'
 import type { JournalRecord } from '../core/journal/journal.ts'
 import type { Ledger } from '../core/journal/ledger.ts'
-import { known } from '../core/errors.ts'
+import { isSound } from '../core/journal/found-records.ts'
+import { invariant, known } from '../core/errors.ts'
 import type { Clock, Journal, SessionJournal } from '../core/ports.ts'
 import type { RecordBody } from '../core/transfer/transfer-job.ts'
 
@@ -80,6 +81,8 @@ export function createSessionRecord(
       const records = bodies.map(
         (body) => Object.assign({ type: body.type }, body, { at: clock.wallNow() }) as JournalRecord,
       )
+      // Such as null for an id, from a host's protocol: the journal could not be read any more.
+      invariant(records.every(isSound), 'what is written can be read')
       return session ? writeTo(session, records) : openAndWrite(records)
     },
     async close() {

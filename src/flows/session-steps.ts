@@ -68,10 +68,7 @@ export function createSessionSteps(
       throw { error: summarize(error), confirmedCount: record.folded()?.ledger.confirmedCount ?? 0 }
     }
   }
-  /** An upload that never began leaves no trace. */
-  const hasBegun = (): boolean => record.folded() !== undefined
-  const { isHttpAllowed, addressPolicy } = ports
-  const options = { isHttpAllowed, addressPolicy, record, clock, report: onTransferEvent, ...definition }
+  const options = { ...ports, record, report: onTransferEvent, ...definition }
   const transfer = async (signal: AbortSignal) => {
     // The storage may be reachable again since the last transfer, so its wait is over.
     onTransferEvent({ type: 'reachable' })
@@ -97,16 +94,15 @@ export function createSessionSteps(
     // Files that were not given up stay open in the journal, so that they can be resumed once the cause is gone.
     if (isOver(record, status)) await record.write({ type: 'session.settled', status })
   }
-  const free = async (): Promise<void> => {
+  const disposable = files.filter(({ source }) => source.dispose)
+  const release = async (): Promise<void> => {
     try {
       await record.close()
     } finally {
-      const disposable = files.filter(({ source }) => source.dispose)
-      await giveHostTime(clock, () => Promise.allSettled(disposable.map(async ({ source }) => source.dispose?.())))
+      const last = disposable.splice(0)
+      await giveHostTime(clock, () => Promise.allSettled(last.map(async ({ source }) => source.dispose?.())))
     }
   }
-  let freed: Promise<void> | undefined
-  const release = (): Promise<void> => (freed ??= free())
 
   return {
     failure: () => failure,
@@ -122,8 +118,9 @@ export function createSessionSteps(
     transfer: (signal) => step(transfer(signal), signal),
     async drain(reason) {
       await running
-      if (reason === 'cancel' && hasBegun()) await record.write({ type: 'session.cancelling', keepsConfirmed })
       const folded = record.folded()
+      // An upload that never began leaves no trace.
+      if (folded && reason === 'cancel') await record.write({ type: 'session.cancelling', keepsConfirmed })
       return folded && outcomeOf(folded.ledger)
     },
     async cancel() {

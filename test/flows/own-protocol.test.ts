@@ -268,8 +268,9 @@ it.each([
   const { error } = await settled(endOf(uplink.upload({ protocol: protocolWith({ create }), files })))
 
   expect(error).toMatchObject({
-    code: 'ERR_UPLOAD_SERVICE_REPLY',
-    message: expect.stringContaining('An id is') as string,
+    code: 'ERR_UPLOAD_INTERNAL',
+    message: 'Broken invariant: what is written can be read',
+    report: { hasPossibleOrphan: true },
   })
   expect(await uplink.sessions()).toMatchObject([{ status: 'open', bytes: 3 }])
   expect(requests).toEqual([])

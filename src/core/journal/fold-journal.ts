@@ -13,6 +13,7 @@ import {
 } from './journal.ts'
 import { restore } from './kept-state.ts'
 import { createLedger, type Ledger } from './ledger.ts'
+import { unknownVersion } from './record-text.ts'
 
 /** What a journal folds to. */
 export interface FoldedJournal extends SessionStanding {
@@ -41,7 +42,8 @@ export function foldFound(records: readonly JournalRecord[]): FoldedJournal {
   if (begun?.type !== 'session.begun') {
     throw new UploadError('ERR_UPLOAD_JOURNAL', 'The journal of this session has no beginning; it cannot be resumed.')
   }
-  checkVersion(begun.version)
+  const { key, version } = begun as { readonly key: string; readonly version: number }
+  if (version !== JOURNAL_VERSION) throw unknownVersion(key, String(version), JOURNAL_VERSION)
   if (!isSound(begun)) throw damagedBy(begun)
   const folded = beginFold(begun)
   for (const record of rest) advanceFound(folded, record)
@@ -184,12 +186,4 @@ export function advanceFound(folded: FoldedJournal, record: JournalRecord): void
 function damagedBy({ type }: JournalRecord, cause?: unknown): UploadError {
   const message = `The journal of this session is damaged: a record of type ${type} does not fit its files. It cannot be resumed.`
   return new UploadError('ERR_UPLOAD_JOURNAL', message, { cause })
-}
-
-function checkVersion(version: number): void {
-  if (version === JOURNAL_VERSION) return
-  throw new UploadError(
-    'ERR_UPLOAD_JOURNAL',
-    `The journal of this session has version ${version}; this program reads version ${JOURNAL_VERSION}. Finish it with the program that began it.`,
-  )
 }

@@ -101,8 +101,7 @@ function isGivenAs(is: (value: unknown) => boolean, value: unknown): boolean {
   return value === undefined || is(value)
 }
 
-/** Whether it can be the id of a session or of a file. */
-export function isId(id: unknown): boolean {
+function isId(id: unknown): boolean {
   return typeof id === 'string' ? id !== '' : Number.isSafeInteger(id)
 }
 
