@@ -69,12 +69,15 @@ it('no bytes are compared where nothing is verified', async () => {
 it('a file that has changed is not confirmed, though every byte of what it was is stored', async () => {
   const sourceOf = (name: string) => (name === 'a.mp4' ? changed : asSent)(name)
   const { upload, settled, asked } = await resumed([...sent(0, 1, 2), ...sent(1, 1, 2)], sourceOf, md5Hasher())
+  const told: string[] = []
+  upload.on('file', ({ name, state }) => told.push(`${name} ${state}`))
 
   expect(await settled(upload.done())).toMatchObject({
     status: 'partial',
     files: [{ status: 'failed', error: { code: 'ERR_UPLOAD_SOURCE_CHANGED' } }, { status: 'confirmed' }],
   })
   expect(asked()).toEqual(['PATCH api/upload_videos'])
+  expect(told).toEqual(['a.mp4 failed', 'b.mp4 confirming', 'b.mp4 confirmed'])
 })
 
 it('a pause fails no file whose source says for itself that its read was given up', async () => {
