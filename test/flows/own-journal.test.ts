@@ -94,6 +94,24 @@ describe('a journal of the host that throws what is no error of ours', () => {
     })
   })
 
+  it('says in the report that it could not be closed, which it is before the host hears of the end', async () => {
+    const journal = memoryJournal()
+    const states: string[] = []
+    const open = async (key: string): Promise<SessionJournal> => {
+      const close = async (): Promise<never> => {
+        states.push('closed')
+        return Promise.reject(busy)
+      }
+      return { ...(await journal.open(key)), close }
+    }
+    const { uplink, settled } = rigWith({ ...journal, open })
+    const upload = uplink.uploadVideos(input())
+    upload.on('state', ({ state }) => states.push(state))
+
+    expect(await settled(upload.done())).toMatchObject({ status: 'confirmed', error: { message: ours.message } })
+    expect(states.slice(-3)).toEqual(['settling', 'closed', 'confirmed'])
+  })
+
   it('is what the report of a cancel names, whatever else failed: a later life does not know that it was given up', async () => {
     const isEnd = (type: string) => /^session\.(?:cancel|settled)/.test(type)
     const journal = appending((_, type) => (isEnd(type) ? Promise.reject(busy) : undefined))
