@@ -24,7 +24,7 @@ export interface CallLife extends ServiceCall {
   /** That of the last try; a blank one before the first. */
   credential: CredentialHeader
   /** The credential that the service refused, in place of which a newer one is asked for. */
-  refused?: CredentialHeader
+  refused?: CredentialHeader | undefined
   /** Set after a try without an answer: its connection may be to blame, so the next try gets a new one. */
   isFreshConnection: boolean
   attempts: number

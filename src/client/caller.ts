@@ -78,7 +78,9 @@ async function tryOnce(context: CallContext, life: CallLife): Promise<Tried<Call
   const answerClass = 'status' in outcome && classOfStatus(outcome.status)
   if (answerClass === 'success')
     return { result: { reply: outcome as TransportReply, isDoubtful: life.isDoubtful, secret: life.credential.secret } }
-  if (answerClass === 'credentials' && credentials.canRefresh && !refused) {
+  // A call may wait so long for its service that the new credential dies as well.
+  if (answerClass !== 'credentials') life.refused = undefined
+  else if (credentials.canRefresh && !refused) {
     life.refused = life.credential
     return tryOnce(context, life)
   }

@@ -9,7 +9,7 @@ import type { CallOptions, ServiceClient } from '../client/operations.ts'
 import { isUploadError, known, summarize } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import type { Clock, HostWait } from '../core/ports.ts'
-import type { AnalysisMachineInput, AnalysisOutput } from '../machines/analysis-data.ts'
+import type { AnalysisMachineInput, AnalysisOutput, AnalysisStatus } from '../machines/analysis-data.ts'
 import { analysisMachine } from '../machines/analysis.ts'
 import { AnalysisFailedError, type AnalysisReport } from './analysis-report.ts'
 import { checkSegments, type AnalysisSegments } from './analysis-segments.ts'
@@ -119,10 +119,11 @@ function startAnalysis(
         emitter.emit('state', { state })
       },
       complete() {
-        const report = reportOf(actor.getSnapshot().output, idOfService, clock.monotonicNow() - beganAtMs)
+        const { output } = actor.getSnapshot()
+        const report = reportOf(state as AnalysisStatus, output, idOfService, clock.monotonicNow() - beganAtMs)
         if (letGoBy) reject(letGo(report, name, letGoBy))
         else if (report.status === 'failed')
-          reject(new AnalysisFailedError(report, isUploadError(failure) ? failure : undefined))
+          reject(new AnalysisFailedError(report, report.error && isUploadError(failure) ? failure : undefined))
         else resolve(report)
       },
     })
@@ -162,11 +163,12 @@ function letGo(report: AnalysisReport, name: string, by: LetGoBy): AnalysisFaile
 }
 
 function reportOf(
+  status: AnalysisStatus,
   output: AnalysisOutput | undefined,
   idOfService: string | number | undefined,
   durationMs: number,
 ): AnalysisReport {
-  const { status, analysisId, serviceStatus, segmentIds, hasPossibleDraft, error } = known(output)
+  const { analysisId, serviceStatus, segmentIds, hasPossibleDraft, error } = known(output)
   return {
     flow: 'analysis',
     status,

@@ -3,7 +3,8 @@
 import { checkSegmentId } from '../client/checks.ts'
 import type { RequestedAnalysis } from '../client/contract.ts'
 import type { CallOptions, ServiceClient } from '../client/operations.ts'
-import { known, UploadError } from '../core/errors.ts'
+import { isRefusal } from '../client/status.ts'
+import { known, UploadError, wasDoubtful } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import type { AnalysisSegmentIds, DraftResult } from '../machines/analysis-data.ts'
 import type { AnalysisSegment, AnalysisSegments } from './analysis-segments.ts'
@@ -46,7 +47,8 @@ export async function createDraft(
   calling: CallOptions,
 ): Promise<DraftResult> {
   const { primary, comparison, population } = input.segmentIds
-  const earlier = input.isRepeat ? await findDraft(client, name, input.segmentIds, calling) : undefined
+  const look = () => findDraft(client, name, input.segmentIds, calling)
+  const earlier = input.isRepeat ? await look() : undefined
   const record =
     earlier ??
     (await client.requestedAnalyses.create(
@@ -59,7 +61,8 @@ export async function createDraft(
       },
       calling,
     ))
-  const found = idOf(record) === undefined ? await findDraft(client, name, input.segmentIds, calling) : record
+  // It is made: that the list fails as well is no reason to say otherwise.
+  const found = idOf(record) === undefined ? await look().catch(() => undefined) : record
   const analysisId = found && idOf(found)
   if (analysisId === undefined) {
     throw new UploadError(
@@ -76,23 +79,30 @@ export async function createDraft(
  */
 async function findDraft(client: ServiceClient, name: string, ids: AnalysisSegmentIds, calling: CallOptions) {
   const { items } = await client.requestedAnalyses.list({}, calling)
-  const isOurs = (said: number | undefined, ours: number | undefined): boolean => said === undefined || said === ours
   return items.find(
     (item) =>
       item.name === name &&
       isDraft(item.status ?? 'draft') &&
-      isOurs(item.primaryAnalysisSegmentId, ids.primary) &&
-      isOurs(item.comparisonAnalysisSegmentId, ids.comparison) &&
-      isOurs(item.populationAnalysisSegmentId, ids.population),
+      (['primary', 'comparison', 'population'] as const).every((role) => {
+        const said = item[`${role}AnalysisSegmentId`]
+        // Null on the wire says that there is none.
+        return said === ids[role] || (said === undefined && item[`${role}_analysis_segment_id`] !== null)
+      }),
   )
 }
 
-/** Asks the service to start the analysis. Safe to repeat. */
+/** Asks the service to start the analysis. Safe to repeat, also where the service refuses to start what it has started. */
 export async function submitDraft(
-  client: ServiceClient,
+  { requestedAnalyses }: ServiceClient,
   analysisId: string | number,
   calling: CallOptions,
 ): Promise<{ serviceStatus?: string }> {
-  const { status } = await client.requestedAnalyses.submit(analysisId, calling)
+  const { status } = await requestedAnalyses.submit(analysisId, calling).catch(async (error: unknown) => {
+    // An earlier try may have been heard. Then it is a draft no more.
+    const isUnclear = isRefusal(error) && wasDoubtful(error)
+    const found = isUnclear && (await requestedAnalyses.get(analysisId, calling).catch(() => false as const))
+    if (!found || isDraft(found.status ?? 'draft')) throw error
+    return found
+  })
   return given({ serviceStatus: status })
 }

@@ -24,5 +24,5 @@ export function uploadCustom(context: FlowContext, input: CustomInput): Upload {
   const { protocol, files, params = {}, partSizeBytes = context.partSizeBytes, signal } = input
   checkFiles(files)
   checkRequired(protocol, 'protocol')
-  return startUpload(context, { flow: 'custom', params, files, protocol, partSizeBytes, signal })
+  return startUpload(context, { flow: 'custom', params, files: [...files], protocol, partSizeBytes, signal })
 }

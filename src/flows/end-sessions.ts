@@ -2,7 +2,7 @@
 // their addresses died. Whatever the service could not be told stays in the journal for a later run to tell.
 
 import { isGone } from '../client/status.ts'
-import { summarize } from '../core/errors.ts'
+import { asOurs } from '../core/errors.ts'
 import { sessionsOf } from '../core/journal/fold-journal.ts'
 import type { Clock, Protocol } from '../core/ports.ts'
 import type { SessionRecord } from './session-record.ts'
@@ -23,14 +23,16 @@ const TOO_LATE = 'The service was not reached in time to be told of the cancel.'
 /**
  * Ends all sessions, wherever files were moved when addresses died. Sessions with confirmed files are ended only where those
  * files are given up too. `wasCancelAsked`: an earlier run may have told the service without hearing its answer.
+ * `keepsConfirmed`: see `sessionsOf`.
  */
 export async function endAllSessions(
   options: EndSessionsOptions,
   wasCancelAsked: boolean | undefined,
+  keepsConfirmed?: boolean,
 ): Promise<{ readonly isServiceTold: boolean; readonly failure?: Error }> {
   if (!options.protocol.cancel) return { isServiceTold: false }
   const folded = options.record.folded()
-  const sessionIds = sessionsOf(folded)
+  const sessionIds = sessionsOf(folded, keepsConfirmed)
   for (const { sessionId, failure } of await endEach(options, sessionIds, CANCEL_WITHIN_MS)) {
     // A 404 after an earlier cancel means that it worked, and a session that was left may have been ended already. Any other
     // 404 may come from something in between that does not know the call, even where this run began the session.
@@ -68,4 +70,4 @@ function endEach(
 }
 
 const nothing = (): undefined => undefined
-const asError = (reason: unknown): Error => (reason instanceof Error ? reason : new Error(summarize(reason).message))
+const asError = (reason: unknown): Error => asOurs(reason, 'ERR_UPLOAD_INTERNAL', 'The session could not be ended')

@@ -81,8 +81,7 @@ function deliveredFile(file: LedgerFile): DeliveredFile {
       start,
       end,
       isVerified,
-      ...given({ etag, md5 }),
-      ...(receivedAtMs === undefined ? {} : { receivedAt: isoTime(receivedAtMs) }),
+      ...given({ etag, md5, receivedAt: timeIfKnown(receivedAtMs) }),
     }
   })
   return {
@@ -90,14 +89,17 @@ function deliveredFile(file: LedgerFile): DeliveredFile {
     bytes,
     parts,
     isVerified: parts.every((part) => part.isVerified),
-    ...given({ sessionId, serverFileId, sha256: file.sha256 }),
     status: statusOf(file),
-    ...(confirmedAtMs === undefined ? {} : { confirmedAt: isoTime(confirmedAtMs) }),
+    ...given({ sessionId, serverFileId, sha256: file.sha256, confirmedAt: timeIfKnown(confirmedAtMs) }),
   }
 }
 
 /** The latest time that a Date can hold, ms since 1970. */
 const LAST_MS = 8.64e15
+
+function timeIfKnown(wallMs: number | undefined): string | undefined {
+  return wallMs === undefined ? undefined : isoTime(wallMs)
+}
 
 /** ISO 8601 in UTC with milliseconds. Takes any number, because a journal may have been edited by hand. */
 function isoTime(wallMs: number): string {

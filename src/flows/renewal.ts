@@ -166,7 +166,7 @@ async function replaceSession(options: RenewalOptions, gone: LedgerFile, signal:
   const moved = (created.files ?? []).filter(({ fileIndex }) => files[fileIndex]?.state === 'ready')
   const { sessionId: newSessionId, hasPossibleOrphan = false } = created
   await record.write({ type: 'session.replaced', sessionId: newSessionId, files: moved, hasPossibleOrphan })
-  const filesMoved = files.filter((file) => file.sessionId === newSessionId).length
+  const filesMoved = moved.filter(({ fileIndex, addresses }) => files[fileIndex]?.addresses === addresses).length
   options.onReplaced(
     { oldSessionId, newSessionId, filesMoved, filesKept: files.length - filesMoved, bytesVoided },
     hasPossibleOrphan,

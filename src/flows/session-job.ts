@@ -161,15 +161,14 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
     },
     finish: (file, signal) => (isNothingToAsk ? confirmed(file) : confirm(file, signal)),
     renew: createRenewal({
-      async register(file, signal) {
-        try {
-          await register([file], true, signal)
-          return true
-        } catch (error) {
-          if (isFileRefusal(error)) return false
-          throw error
-        }
-      },
+      register: (file, signal) =>
+        register([file], true, signal).then(
+          () => true,
+          (error: unknown) => {
+            if (!isFileRefusal(error)) throw error
+            return false
+          },
+        ),
       ...options,
     }),
     // Whether the service is told now or later makes no difference to the files, because the sessions ended here are empty.

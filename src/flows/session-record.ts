@@ -4,7 +4,8 @@
 import { advanceFold, beginFold, foldJournal, type FoldedJournal } from '../core/journal/fold-journal.ts'
 import type { JournalRecord } from '../core/journal/journal.ts'
 import type { Ledger } from '../core/journal/ledger.ts'
-import { known } from '../core/errors.ts'
+import { isSound } from '../core/journal/found-records.ts'
+import { invariant, known } from '../core/errors.ts'
 import type { Clock, Journal, SessionJournal } from '../core/ports.ts'
 import type { RecordBody } from '../core/transfer/transfer-job.ts'
 
@@ -15,10 +16,10 @@ export interface SessionRecord {
   ledger(): Ledger
   sessionId(): string | number
   /**
-   * Makes a record durable, then applies it, in the order of the calls, so that the live ledger is always the fold of the journal.
-   * Returns undefined if both are done already.
+   * Makes records durable, all or none, then applies them, in the order of the calls, so that the live ledger is always the fold of
+   * the journal. Returns undefined if both are done already.
    */
-  write(body: RecordBody): Promise<void> | undefined
+  write(...bodies: readonly RecordBody[]): Promise<void> | undefined
   close(): Promise<void>
 }
 
@@ -39,11 +40,13 @@ export function createSessionRecord(
   let applied: Promise<unknown> = Promise.resolve()
   let applyingCount = 0
 
-  const apply = (record: JournalRecord): void => {
-    if (record.type === 'session.begun') folded = beginFold(record)
-    else if (folded) advanceFold(folded, record)
+  const apply = (records: readonly JournalRecord[]): void => {
+    for (const record of records) {
+      if (record.type === 'session.begun') folded = beginFold(record)
+      else if (folded) advanceFold(folded, record)
+    }
   }
-  const applyInTurn = async (record: JournalRecord, appended: Promise<void> | undefined): Promise<void> => {
+  const applyInTurn = async (records: readonly JournalRecord[], appended: Promise<void> | undefined): Promise<void> => {
     const before = applied
     applyingCount += 1
     try {
@@ -52,31 +55,35 @@ export function createSessionRecord(
       await before
       applyingCount -= 1
     }
-    apply(record)
+    apply(records)
   }
-  const writeTo = (journalled: SessionJournal, record: JournalRecord): Promise<void> | undefined => {
-    const appended = journalled.append([record])
+  const writeTo = (journalled: SessionJournal, records: readonly JournalRecord[]): Promise<void> | undefined => {
+    const appended = journalled.append(records)
     if (appended === undefined && applyingCount === 0) {
-      apply(record)
+      apply(records)
       return undefined
     }
-    const turn = applyInTurn(record, appended)
+    const turn = applyInTurn(records, appended)
     applied = turn.catch(() => undefined)
     return turn
   }
-  const openAndWrite = async (record: JournalRecord): Promise<void> => {
+  const openAndWrite = async (records: readonly JournalRecord[]): Promise<void> => {
     session ??= await (opened ??= journal.open(key))
-    await writeTo(session, record)
+    await writeTo(session, records)
   }
   return {
     key,
     folded: () => folded,
     ledger: () => known(folded).ledger,
     sessionId: () => known(folded?.sessionId),
-    write(body) {
+    write(...bodies) {
       // The type comes first, so that records of one kind share a hidden class (see ledgerFile). A spread would take twice as long.
-      const record = Object.assign({ type: body.type }, body, { at: clock.wallNow() }) as JournalRecord
-      return session ? writeTo(session, record) : openAndWrite(record)
+      const records = bodies.map(
+        (body) => Object.assign({ type: body.type }, body, { at: clock.wallNow() }) as JournalRecord,
+      )
+      // Such as null for an id, from a host's protocol: the journal could not be read any more.
+      invariant(records.every(isSound), 'what is written can be read')
+      return session ? writeTo(session, records) : openAndWrite(records)
     },
     async close() {
       const last = await opened?.catch(() => undefined)

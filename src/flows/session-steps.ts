@@ -3,7 +3,7 @@
 
 import { summarize, UploadError } from '../core/errors.ts'
 import { JOURNAL_VERSION, type FinalStatus } from '../core/journal/journal.ts'
-import { isSettled, type LedgerFile } from '../core/journal/ledger.ts'
+import { isSettled } from '../core/journal/ledger.ts'
 import { onAbort } from '../core/on-abort.ts'
 import type { PlannedFile } from '../core/ports.ts'
 import { outcomeOf, type TransferResult } from '../core/transfer/transfer.ts'
@@ -33,6 +33,8 @@ export interface SessionSteps {
   cancel(): Promise<{ isServiceTold: boolean }>
   /** Settles the session. With `closed` the service is told nothing and nothing is journalled, because a later run continues it. */
   settle(status: EndStatus): Promise<void>
+  /** Closes the record and frees the sources; once, however often it is called. `settle` ends with it. */
+  release(): Promise<void>
   /** The last failure as it was thrown. The machine keeps plain data only. */
   failure(): unknown
 }
@@ -66,10 +68,7 @@ export function createSessionSteps(
       throw { error: summarize(error), confirmedCount: record.folded()?.ledger.confirmedCount ?? 0 }
     }
   }
-  /** An upload that never began leaves no trace. */
-  const hasBegun = (): boolean => record.folded() !== undefined
-  const { isHttpAllowed, addressPolicy } = ports
-  const options = { isHttpAllowed, addressPolicy, record, clock, report: onTransferEvent, ...definition }
+  const options = { ...ports, record, report: onTransferEvent, ...definition }
   const transfer = async (signal: AbortSignal) => {
     // The storage may be reachable again since the last transfer, so its wait is over.
     onTransferEvent({ type: 'reachable' })
@@ -95,6 +94,15 @@ export function createSessionSteps(
     // Files that were not given up stay open in the journal, so that they can be resumed once the cause is gone.
     if (isOver(record, status)) await record.write({ type: 'session.settled', status })
   }
+  const disposable = files.filter(({ source }) => source.dispose)
+  const release = async (): Promise<void> => {
+    try {
+      await record.close()
+    } finally {
+      const last = disposable.splice(0)
+      await giveHostTime(clock, () => Promise.allSettled(last.map(async ({ source }) => source.dispose?.())))
+    }
+  }
 
   return {
     failure: () => failure,
@@ -110,14 +118,17 @@ export function createSessionSteps(
     transfer: (signal) => step(transfer(signal), signal),
     async drain(reason) {
       await running
-      if (reason === 'cancel' && hasBegun()) await record.write({ type: 'session.cancelling', keepsConfirmed })
       const folded = record.folded()
+      // An upload that never began leaves no trace.
+      if (folded && reason === 'cancel') await record.write({ type: 'session.cancelling', keepsConfirmed })
       return folded && outcomeOf(folded.ledger)
     },
     async cancel() {
       const { wasCancelAsked } = definition
-      const { isServiceTold, failure: reason } = await endAllSessions({ record, protocol, clock }, wasCancelAsked)
-      if (hasBegun()) await record.write({ type: 'session.cancelled', isServiceTold })
+      const ending = endAllSessions({ record, protocol, clock }, wasCancelAsked, keepsConfirmed)
+      const { isServiceTold, failure: reason } = await ending
+      // Without its intent on record, a later run would not know what the cancel keeps: it may begin anew.
+      if (record.folded()?.place === 'cancelling') await record.write({ type: 'session.cancelled', isServiceTold })
       // The session is cancelled all the same. The machine keeps the reason why the service was not told.
       if (reason) throw reason
       return { isServiceTold }
@@ -125,12 +136,11 @@ export function createSessionSteps(
     async settle(status) {
       try {
         if (status !== 'closed') await keepEnd(status)
-        await record.close()
       } finally {
-        const disposable = files.filter(({ source }) => source.dispose)
-        await giveHostTime(clock, () => Promise.allSettled(disposable.map(async ({ source }) => source.dispose?.())))
+        await release()
       }
     },
+    release,
   }
 }
 
@@ -146,20 +156,11 @@ async function createSession(
     const plans = await prepareFiles(files, { limits: protocol.traits.units, partSizeBytes, signal: looking })
     const locations = files.map((file) => file.source.location ?? file.source.name)
     const { key } = record
-    // Both at once, so that the journal commits once.
-    await Promise.all([
-      record.write({
-        type: 'session.begun',
-        version: JOURNAL_VERSION,
-        key,
-        flow,
-        params,
-        host,
-        files: plans,
-        locations,
-      }),
-      record.write({ type: 'session.creating' }),
-    ])
+    // Both at once, so that the journal commits once, and has no session without a beginning.
+    await record.write(
+      { type: 'session.begun', version: JOURNAL_VERSION, key, flow, params, host, files: plans, locations },
+      { type: 'session.creating' },
+    )
     telling.begin()
   } else await record.write({ type: 'session.creating' })
   const plans: readonly PlannedFile[] = record.ledger().files.map((file) => file.plan)
@@ -171,7 +172,5 @@ async function createSession(
 function isOver(record: SessionRecord, status: FinalStatus): boolean {
   const folded = record.folded()
   if (!folded) return false
-  return (
-    status === 'confirmed' || status === 'cancelled' || folded.ledger.files.every((file: LedgerFile) => isSettled(file))
-  )
+  return status === 'cancelled' ? folded.place === status : folded.ledger.files.every(isSettled)
 }

@@ -162,10 +162,11 @@ export function createTelling(options: {
       emitter.emit('warning', { code: 'ERR_UPLOAD_SERVICE_REPLY', message })
     },
     tellReplaced(event) {
-      for (const file of files()) {
-        if (file.sessionId !== event.newSessionId) continue
-        const { fileIndex } = file.plan
-        for (const { partNumber, start, end } of file.parts) progress?.onVoided({ fileIndex, partNumber, start, end })
+      // By what lost its receipts, and not by the new session's id: a service restored from a backup may give one twice.
+      for (const { plan, parts } of files()) {
+        const { fileIndex } = plan
+        for (const { partNumber, start, end, receipt } of parts)
+          if (!receipt) progress?.onVoided({ fileIndex, partNumber, start, end })
         tellFile(fileIndex)
       }
       emitter.emit('session.replaced', event)

@@ -81,7 +81,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
           late = undefined
         }
         const state = stateName(snapshot)
-        if (state === last.state || state === 'starting' || state === 'settled') return
+        if (state === last.state || state === 'starting') return
         last.state = state
         if (snapshot.status === 'done' || state === 'paused') telling.finish()
         emitter.emit('state', { state })
@@ -92,11 +92,12 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
         if (output) resolve(buildReport({ flow, key, output, record, durationMs: elapsedMs() }))
       },
     })
-  })
-  const outcome = finished.then(async (report) => {
+  }).finally(() => {
     stepsBySystem.delete(actor.system)
-    // If this fails, the report says why.
-    await record.close().catch(() => undefined)
+    // A session that was over already has not been settled. If this fails otherwise, the report says why.
+    return steps.release().catch(() => undefined)
+  })
+  const outcome = finished.then((report) => {
     if (report.status === 'confirmed' || report.status === 'partial') return report
     throw failureOf(report, steps.failure(), letGoBy)
   })
@@ -159,12 +160,10 @@ function withSteps() {
 }
 
 /** The state that a host sees. */
-function stateName({
-  value,
-  context,
-}: SnapshotFrom<typeof uploadSessionMachine>): UploadState | 'starting' | 'settled' {
+function stateName({ value, context }: SnapshotFrom<typeof uploadSessionMachine>): UploadState | 'starting' {
   // Once the host no longer wants to wait, its wish shows at once, even if a try of the create has yet to end.
   if (context.waiting !== null && context.intent === 'run') return 'waiting'
+  if (value === 'settled') return known(context.status)
   return typeof value === 'string' ? value : (Object.keys(value)[0] as UploadState)
 }
 

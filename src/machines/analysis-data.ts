@@ -27,8 +27,6 @@ export interface AnalysisContext {
   readonly draftAttempts: number
   /** The service's own word for the status, as last heard; null before. */
   readonly serviceStatus: string | null
-  /** Null until a final state is entered. */
-  readonly status: AnalysisStatus | null
   /**
    * Why we could not go on, or heard no more from the service until the deadline. Null also when the service itself says that
    * the analysis failed.
@@ -41,13 +39,12 @@ export type AnalysisEvent =
   { readonly type: 'analysis.stop' } | { readonly type: 'analysis.status'; readonly serviceStatus: string }
 
 /**
- * `deadline`: polling gave up before the service came to an end, and `serviceStatus` is its last word. `stopped`: the host
+ * The final states. `deadline`: polling gave up before the service came to an end, and `serviceStatus` is its last word. `stopped`: the host
  * asked us to stop; what is known so far is kept.
  */
 export type AnalysisStatus = 'drafted' | 'completed' | 'failed' | 'deadline' | 'stopped'
 
 export interface AnalysisOutput {
-  readonly status: AnalysisStatus
   readonly segmentIds: AnalysisSegmentIds | null
   readonly analysisId: string | number | null
   readonly hasPossibleDraft: boolean

@@ -2,14 +2,13 @@
 
 import { assign } from 'xstate'
 
-import { known, wasDoubtful } from '../core/errors.ts'
+import { wasDoubtful } from '../core/errors.ts'
 import type {
   AnalysisContext,
   AnalysisEvent,
   AnalysisMachineInput,
   AnalysisOutput,
   AnalysisSegmentIds,
-  AnalysisStatus,
   DraftResult,
   PollResult,
 } from './analysis-data.ts'
@@ -54,15 +53,14 @@ export const setUpAnalysis = () =>
       })),
       keepDraft: assign((_, params: DraftResult) => ({ analysisId: params.analysisId, hasPossibleDraft: false })),
       // A refusal says that this create made nothing, but says nothing about earlier ones. A doubtful end gets here only from
-      // the last repeat. A success that cannot be read leaves the doubt.
+      // the last repeat. A success that cannot be read, by us or by the host's own function, leaves the doubt.
       keepDraftDoubt: assign(({ context }, params: { reason: unknown }) => ({
-        hasPossibleDraft: isRepeat(context) || readRejection(params.reason).error.code === 'ERR_UPLOAD_SERVICE_REPLY',
+        hasPossibleDraft: isRepeat(context) || /_(?:REPLY|INTERNAL)$/.test(readRejection(params.reason).error.code),
       })),
       keepServiceStatus: assign(({ context }, params: { serviceStatus?: string }) => ({
         serviceStatus: params.serviceStatus ?? context.serviceStatus,
       })),
       keepSilence: assign({ error: (_, { error }: PollResult) => error ?? null }),
-      conclude: assign({ status: (_, params: { status: AnalysisStatus }) => params.status }),
       keepError: assign({ error: (_, params: { reason: unknown }) => readRejection(params.reason).error }),
     },
     guards: {
@@ -89,15 +87,13 @@ export function beginContext({ analysisId, shouldSubmit = true }: AnalysisMachin
     hasPossibleDraft: false,
     draftAttempts: 0,
     serviceStatus: null,
-    status: null,
     error: null,
   }
 }
 
-/** What `done` of an analysis is made from. */
+/** What `done` of an analysis is made from, beside its state. */
 export function outputOf(context: AnalysisContext): AnalysisOutput {
   return {
-    status: known(context.status),
     segmentIds: context.segmentIds,
     analysisId: context.analysisId,
     hasPossibleDraft: context.hasPossibleDraft,

@@ -97,27 +97,22 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
     drafted: {
       // It stays a draft, as the host asked, and is not submitted.
       type: 'final',
-      entry: { type: 'conclude', params: { status: 'drafted' } },
     },
     completed: {
       // The service says that it is done.
       type: 'final',
-      entry: { type: 'conclude', params: { status: 'completed' } },
     },
     failed: {
       // The service says that it failed, or we could not go on: see `error`.
       type: 'final',
-      entry: { type: 'conclude', params: { status: 'failed' } },
     },
     deadline: {
       // It was not done in the time given. The service's last word is kept.
       type: 'final',
-      entry: { type: 'conclude', params: { status: 'deadline' } },
     },
     stopped: {
       // The host asked us to stop; the service goes on.
       type: 'final',
-      entry: { type: 'conclude', params: { status: 'stopped' } },
     },
   },
 })

@@ -121,6 +121,26 @@ describe('a function', () => {
     expect(asked).toHaveLength(2)
   })
 
+  it('is asked again by a call that waits for the service longer than its new token lives', async () => {
+    const asked: string[] = []
+    const subject = clientUnderTest({
+      credentials: { accessToken: () => tokenNumber(asked) },
+      giveUpAfterMs: 86_400_000,
+    })
+    const list = subject.client.requestedAnalyses.list()
+    const used: (string | undefined)[] = []
+    for (const answer of [{ status: 401 }, { status: 503 }, { status: 401 }, ok]) {
+      const next = subject.transport.next()
+      await subject.clock.advance(2_000)
+      const request = await next
+      used.push(request.headers['authorization'])
+      request.reply(answer)
+    }
+
+    expect((await list).items).toStrictEqual([])
+    expect(used).toStrictEqual(['Bearer token-1', 'Bearer token-2', 'Bearer token-2', 'Bearer token-3'])
+  })
+
   it('lets a create be repeated with the new token: a refused one was not done', async () => {
     const subject = clientUnderTest({ credentials: { accessToken: () => tokenNumber([]) } })
     const analysis = subject.client.requestedAnalyses.create({ name: 'A', primaryAnalysisSegmentId: 1 })

@@ -190,7 +190,7 @@ describe('a close', () => {
       async open(key) {
         const session = await journal.open(key)
         const append = (...[records]: Parameters<typeof session.append>) => {
-          if (records[0]?.type === 'session.creating') void rig.uplink.close()
+          if (records.at(-1)?.type === 'session.creating') void rig.uplink.close()
           return session.append(records)
         }
         return { ...session, append }

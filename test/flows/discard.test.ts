@@ -4,8 +4,9 @@ import { expect, it } from 'vitest'
 
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
-import type { UploadErrorCode } from '../../src/core/errors.ts'
+import { UploadError, type UploadErrorCode } from '../../src/core/errors.ts'
 import { JOURNAL_VERSION, type JournalRecord } from '../../src/core/journal/journal.ts'
+import type { Journal } from '../../src/core/ports.ts'
 import { createFarEnd, goodStorage, VIDEO } from '../security/far-end.ts'
 
 const FILES = ['a.mp4', 'b.mp4'].map((name, fileIndex) => ({
@@ -149,11 +150,13 @@ it('changes nothing of an upload that another one has finished meanwhile', async
   expect([told, (await uplink.sessions())[0]?.status]).toEqual([[], 'confirmed'])
 })
 
-it.each(['discard', 'cancel'] as const)('while it runs: the first of discard and cancel counts (%s)', async (first) => {
+/** An upload of two files, of which the first is confirmed and the second gets no answer. */
+async function halfConfirmed(journal: Journal = memoryJournal()) {
   const told: string[] = []
   const urls = ['https://store.example/a', 'https://store.example/b']
   const entries = urls.map((url, index) => ({ session_file_id: `f${String(index)}`, info: [{ url }] }))
   const { uplink, settled } = createFarEnd({
+    journal,
     storage: (request, body) => (request.url.endsWith('/b') ? undefined : goodStorage(request, body)),
     service({ method, url }) {
       if (method === 'DELETE') told.push(url.slice(url.lastIndexOf('/') + 1))
@@ -166,10 +169,39 @@ it.each(['discard', 'cancel'] as const)('while it runs: the first of discard and
     upload.on('file', ({ state }) => state === 'confirmed' && resolve())
   })
   await settled(confirmed)
+  return { uplink, upload, told, settled }
+}
+
+it.each(['discard', 'cancel'] as const)('while it runs: the first of discard and cancel counts (%s)', async (first) => {
+  const { upload, told, settled } = await halfConfirmed()
 
   const ends = first === 'discard' ? [upload.discard(), upload.cancel()] : [upload.cancel(), upload.discard()]
   const [report] = await settled(Promise.all(ends))
 
   expect(report).toMatchObject({ status: 'cancelled', files: [{ status: 'confirmed' }, { status: 'unfinished' }] })
   expect([report?.keepsConfirmed, told]).toEqual(first === 'discard' ? [true, []] : [undefined, ['s1']])
+})
+
+it('stays where the journal cannot keep that the rest is discarded, though it could not keep what stays either', async () => {
+  const journal = memoryJournal()
+  let isFull = true
+  const open: Journal['open'] = async (key) => {
+    const session = await journal.open(key)
+    return {
+      ...session,
+      append(records) {
+        if (!isFull || records[0]?.type !== 'session.cancelling') return session.append(records)
+        isFull = false
+        return Promise.reject(new UploadError('ERR_UPLOAD_JOURNAL', 'The disk is full.'))
+      },
+    }
+  }
+  const { uplink, upload, told, settled } = await halfConfirmed({ ...journal, open })
+
+  const report = await settled(upload.discard())
+
+  expect(report).toMatchObject({ status: 'cancelled', isServiceTold: false, error: { code: 'ERR_UPLOAD_JOURNAL' } })
+  expect(await uplink.sessions()).toMatchObject([{ status: 'open' }])
+  expect(await settled(uplink.discardSession(upload.key))).toMatchObject({ status: 'cancelled', keepsConfirmed: true })
+  expect(told).toEqual([])
 })

@@ -24,10 +24,11 @@ describe('a source of the host that throws what is no error of ours', () => {
   const gone = (): never => {
     throw new Error('device gone')
   }
-  const broken = (verb: 'open' | 'read' | 'verify' | 'close'): Source => {
+  const goneLater = (): Promise<never> => Promise.reject(new Error('device gone'))
+  const broken = (verb: 'open' | 'read' | 'verify' | 'close', fails: () => Promise<never> = gone): Source => {
     const { source } = file()
-    if (verb === 'open') return { ...source, open: gone }
-    return { ...source, open: async (expected) => ({ ...(await source.open(expected)), [verb]: gone }) }
+    if (verb === 'open') return { ...source, open: fails }
+    return { ...source, open: async (expected) => ({ ...(await source.open(expected)), [verb]: fails }) }
   }
   const ways = [
     [
@@ -53,10 +54,12 @@ describe('a source of the host that throws what is no error of ours', () => {
 
   it.each(ways)('fails its file when it %s', async (_when, look) => {
     for (const verb of ['open', 'read', 'verify'] as const) {
-      await expect(look(broken(verb)), verb).rejects.toMatchObject({
-        code: 'ERR_UPLOAD_SOURCE_READ',
-        message: 'It could not be read: device gone',
-      })
+      for (const fails of [gone, goneLater]) {
+        await expect(look(broken(verb, fails)), verb).rejects.toMatchObject({
+          code: 'ERR_UPLOAD_SOURCE_READ',
+          message: 'It could not be read: device gone',
+        })
+      }
     }
   })
 
@@ -280,6 +283,7 @@ describe('an analysis', () => {
 
   it.each([
     ['a draft', { ...ours, status: 'Draft' }],
+    ['one that has no population either', { ...ours, population_analysis_segment_id: null }],
     ['one whose status and segments are not shown', { id: 'known', name: 'Weekly' }],
   ])('takes %s of its name for its own after a lost answer', async (_what, listed) => {
     const { settled, analysis, calls } = requested([listed])
@@ -291,6 +295,7 @@ describe('an analysis', () => {
   it.each([
     ['is more than a draft', { ...ours, status: 'completed' }],
     ['has another comparison', { ...ours, status: 'draft', comparison_analysis_segment_id: 7 }],
+    ['has no comparison', { ...ours, status: 'draft', comparison_analysis_segment_id: null }],
     ['has a population', { ...ours, status: 'draft', population_analysis_segment_id: 7 }],
     ['has another name', { ...ours, status: 'draft', name: 'weekly' }],
   ])('makes its own where the one of its name %s', async (_what, listed) => {

@@ -47,6 +47,18 @@ describe('a journal of the host that throws what is no error of ours', () => {
   it.each([
     ['rejects', () => Promise.reject(busy)],
     ['throws', fail],
+  ])('lists no session of which it kept the beginning only in part, when its first append %s', async (_how, refuse) => {
+    let appends = 0
+    const { uplink, settled } = rigWith(appending(() => (++appends === 1 ? refuse() : undefined)))
+    const { error } = await settled(endOf(uplink.uploadVideos(input())))
+
+    expect(error).toMatchObject({ code: ours.code, report: { status: 'failed', files: [] } })
+    expect(await uplink.sessions()).toEqual([])
+  })
+
+  it.each([
+    ['rejects', () => Promise.reject(busy)],
+    ['throws', fail],
   ])('is told by every verb as one of ours is, with its own error as the cause, when it %s', async (_how, refuse) => {
     const { uplink } = rigWith({ open: refuse, read: refuse, list: refuse, remove: refuse })
 
@@ -80,6 +92,24 @@ describe('a journal of the host that throws what is no error of ours', () => {
       status: 'confirmed',
       error: { code: ours.code, message: ours.message },
     })
+  })
+
+  it('says in the report that it could not be closed, which it is before the host hears of the end', async () => {
+    const journal = memoryJournal()
+    const states: string[] = []
+    const open = async (key: string): Promise<SessionJournal> => {
+      const close = async (): Promise<never> => {
+        states.push('closed')
+        return Promise.reject(busy)
+      }
+      return { ...(await journal.open(key)), close }
+    }
+    const { uplink, settled } = rigWith({ ...journal, open })
+    const upload = uplink.uploadVideos(input())
+    upload.on('state', ({ state }) => states.push(state))
+
+    expect(await settled(upload.done())).toMatchObject({ status: 'confirmed', error: { message: ours.message } })
+    expect(states.slice(-3)).toEqual(['settling', 'closed', 'confirmed'])
   })
 
   it('is what the report of a cancel names, whatever else failed: a later life does not know that it was given up', async () => {

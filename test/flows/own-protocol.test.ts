@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
 import { UploadError } from '../../src/core/errors.ts'
-import type { OnWaiting, Protocol } from '../../src/core/ports.ts'
+import type { CreatedSession, OnWaiting, Protocol } from '../../src/core/ports.ts'
 import type { Upload, UploadState } from '../../src/flows/upload.ts'
 import { createFarEnd, endOf, goodStorage } from '../security/far-end.ts'
 
@@ -255,3 +255,32 @@ it.each([
     expect(clock.pending).toBe(0)
   },
 )
+
+it.each([
+  ['null for a file’s id', { sessionId: 7, files: addressed.map((file) => ({ ...file, serverFileId: null })) }],
+  ['a number that is no id', { sessionId: 7, files: addressed.map((file) => ({ ...file, serverFileId: NaN })) }],
+  ['no id of the session', { files: addressed }],
+  ['an empty id of the session', { sessionId: '', files: addressed }],
+])('that gives %s is refused before its journal could not be read any more', async (_, created) => {
+  const { uplink, settled, requests } = createFarEnd({ service: goodStorage, storage: goodStorage })
+  const create = () => Promise.resolve(created as unknown as CreatedSession)
+
+  const { error } = await settled(endOf(uplink.upload({ protocol: protocolWith({ create }), files })))
+
+  expect(error).toMatchObject({
+    code: 'ERR_UPLOAD_INTERNAL',
+    message: 'Broken invariant: what is written can be read',
+    report: { hasPossibleOrphan: true },
+  })
+  expect(await uplink.sessions()).toMatchObject([{ status: 'open', bytes: 3 }])
+  expect(requests).toEqual([])
+})
+
+it('goes on with the files that it was given, whatever its host does with the list', async () => {
+  const { uplink, settled } = createFarEnd({ service: goodStorage, storage: goodStorage })
+  const given = [...files]
+  const upload = uplink.upload({ protocol: protocolWith({}), files: given })
+  given.length = 0
+
+  expect(await settled(upload.done())).toMatchObject({ status: 'confirmed', files: [{ name: 'a.mp4' }] })
+})

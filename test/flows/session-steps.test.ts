@@ -295,6 +295,22 @@ describe('on a slow disk', () => {
     expect(known.map((types) => types.slice(-2))).toEqual([['session.resumed', 'session.creating']])
   })
 
+  it('a session that is confirmed is free when a discard of it has come back, and its sources when a resume has', async () => {
+    const { journal, rig } = slowJournal()
+    const { uplink, settled } = (rig.far = createFarEnd({ journal, service, storage: goodStorage }))
+    const { key, done } = uplink.uploadVideos({ ...VIDEO, files })
+    await settled(done())
+    let freed = 0
+    const dispose = async (): Promise<void> => void (freed += 1)
+    const source = ({ name }: { readonly name: string }): Source => ({ ...files[0]!.source, name, dispose })
+
+    const resumed = uplink.resume(key, { source })
+    expect(await settled(resumed.then((upload) => upload.done()))).toMatchObject({ status: 'confirmed' })
+    expect(freed).toBe(2)
+    await settled(uplink.discardSession(key).then(() => uplink.forgetSession(key)))
+    expect(await uplink.sessions()).toEqual([])
+  })
+
   it('an end that cannot be kept there is told as it was, and that it was not kept', async () => {
     const { upload, settled, refused } = begin()
     refused.type = 'session.settled'

@@ -11,7 +11,7 @@ import { createSessionRecord } from '../../src/flows/session-record.ts'
 import { createTelling } from '../../src/flows/telling.ts'
 import type { UploadEvents, UploadFileStatus } from '../../src/flows/upload.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
-import { CAPTURE, createFarEnd, goodService, goodStorage, VIDEO } from '../security/far-end.ts'
+import { CAPTURE, createFarEnd, expiredStorage, goodService, goodStorage, VIDEO } from '../security/far-end.ts'
 
 const MB = 1_000_000
 const HOUR_MS = 3_600_000
@@ -106,6 +106,32 @@ it('a line that stalls and goes on is no shortfall, and one that comes afterward
 
   await move(60_000, MB / 10)
   expect(told).toHaveLength(1)
+})
+
+it('progress keeps what is confirmed where a service that was restored gives the id of the first session once more', async () => {
+  const names = ['a.mp4', 'b.mp4']
+  let creates = 0
+  const { uplink, settled } = createFarEnd({
+    concurrency: 1,
+    service({ method }) {
+      if (method !== 'POST') return { status: 200 }
+      creates += 1
+      const entries = names.slice(creates - 1).map((name) => {
+        const url = `https://store.example/${String(creates)}/${name}`
+        return { session_file_id: name, info: [{ url }] }
+      })
+      return { status: 200, body: { upload_session_id: 12, pre_signed_urls: entries } }
+    },
+    storage: (request, body) => (request.url.endsWith('1/b.mp4') ? expiredStorage : goodStorage)(request, body),
+  })
+  const files = names.map((name) => ({ source: bytesSource(name, new Uint8Array(3)) }))
+  const upload = uplink.uploadVideos({ ...VIDEO, files })
+  const replaced: unknown[] = []
+  upload.on('session.replaced', (event) => replaced.push(event))
+
+  expect(await settled(upload.done())).toMatchObject({ status: 'confirmed' })
+  expect(replaced).toEqual([{ oldSessionId: 12, newSessionId: 12, filesKept: 1, filesMoved: 1, bytesVoided: 0 }])
+  expect(upload.progress()).toMatchObject({ sentBytes: 6, confirmedBytes: 6 })
 })
 
 it('progress counts what an earlier life delivered of a part, so that it ends at the total', async () => {

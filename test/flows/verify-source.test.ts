@@ -1,4 +1,4 @@
-// Reading a whole file again for `verify: full`: what is computed of it, and what goes on beside what.
+// Reading a source again, to prove it or for `verify: full`: what of it is read, what is computed, and what goes on beside what.
 
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
@@ -7,7 +7,7 @@ import { md5Hasher, sha256Hasher } from '../../src/adapters/node/hash/md5-hasher
 import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
 import type { LedgerFile } from '../../src/core/journal/ledger.ts'
 import type { Hasher, Source } from '../../src/core/ports.ts'
-import { digestWhole } from '../../src/flows/verify-source.ts'
+import { digestWhole, verifySource } from '../../src/flows/verify-source.ts'
 
 const MIB = 1_048_576
 const { signal } = new AbortController()
@@ -121,6 +121,86 @@ describe('a file that is read again', () => {
     leaving.abort(new Error('It was left.'))
     elsewhere.answerAll()
     await expect(done).rejects.toThrow('It was left.')
+  })
+})
+
+describe('a source that is read again', () => {
+  /** Says what is begun and ended of a hasher that works elsewhere, and of the source. */
+  function noted() {
+    const notes: string[] = []
+    const note = (hasher: Hasher, name: string): Hasher => ({
+      start(bytesTold) {
+        notes.push(`${name} begins ${String(bytesTold)}`)
+        const hash = hasher.start(bytesTold)
+        return {
+          update: (piece) => hash.update(piece),
+          async digest() {
+            await new Promise((resolve) => setImmediate(resolve))
+            notes.push(`${name} ends`)
+            return hash.digest()
+          },
+          dispose: () => void notes.push(`${name} is freed`),
+        }
+      },
+    })
+    const source = bytesSource('a.mp4', bytes)
+    const open: Source['open'] = async (expected) => {
+      const reader = await source.open(expected)
+      return { ...reader, close: () => (notes.push('closed'), reader.close()) }
+    }
+    return { notes, source: { ...source, open }, md5: note(md5Hasher(), 'md5'), sha256: note(sha256Hasher(), 'sha256') }
+  }
+  const wrong = (): LedgerFile => {
+    const file = sent(5 * MIB)
+    return { ...file, parts: file.parts.map((part) => ({ ...part, receipt: { ...part.receipt!, md5: '0' } })) }
+  }
+  const md5Notes = [`md5 begins ${String(bytes.length)}`, 'md5 ends', 'md5 is freed']
+
+  it.each([
+    ['is what was sent', () => sent(5 * MIB)],
+    ['has changed', wrong],
+  ])('is closed, and its digests are freed once they are known, where it %s', async (_, file) => {
+    const [proof, digest] = [noted(), noted()]
+    const options = { hasher: proof.md5, random: () => 0, depth: 'full', signal } as const
+
+    await verifySource(file(), proof.source, options).catch(() => undefined)
+    await digestWhole(file(), digest.source, { contentHasher: digest.sha256, partHasher: digest.md5, signal }).catch(
+      () => undefined,
+    )
+    await new Promise((resolve) => setImmediate(resolve))
+
+    expect(proof.notes).toEqual([...md5Notes, 'closed'])
+    expect(digest.notes.filter((each) => !each.startsWith('sha256'))).toEqual([...md5Notes, 'closed'])
+    expect(digest.notes.filter((each) => each === 'sha256 is freed')).toHaveLength(1)
+  })
+
+  it('needs no digest of a part that had none: it is read for that of the whole', async () => {
+    const { notes, source, md5 } = noted()
+    const file = sent(2 * MIB)
+    const parts = file.parts.map((part, index) => (index === 0 ? { ...part, receipt: undefined } : part))
+    const hashers = { contentHasher: sha256Hasher(), partHasher: md5, signal }
+
+    await expect(digestWhole({ ...file, parts }, source, hashers)).resolves.toBe(digestOf('sha256', bytes))
+    expect(notes.filter((each) => each.startsWith('md5 begins'))).toEqual([`md5 begins ${String(MIB + 17)}`])
+  })
+
+  it.each([
+    [9, [0, 0.5, 0.999], [1, 2, 5, 8, 9]],
+    [9, [0.999, 0.999, 0.999], [1, 8, 9]],
+    [6, [0, 0, 0.999], [1, 2, 5, 6]],
+    [5, [], [1, 2, 3, 4, 5]],
+  ])('is compared by a sample, of %i parts with the draws %j', async (count, draws, expected) => {
+    const partBytes = Math.ceil(bytes.length / count)
+    const steps: string[] = []
+    const drawn = [...draws]
+
+    await verifySource(sent(partBytes), told(steps), {
+      ...{ hasher: md5Hasher(), depth: 'sample', signal },
+      random: () => drawn.shift() ?? expect.fail('no more than three are drawn'),
+    })
+
+    const parts = steps.map((step) => Math.floor(Number(step.slice('read '.length)) / partBytes) + 1)
+    expect([...new Set(parts)].toSorted((a, b) => a - b)).toEqual(expected)
   })
 })
 

@@ -39,7 +39,11 @@ function startAnalysis(input: AnalysisMachineInput = { analysisId: null }) {
     },
     state: () => stateName(actor.getSnapshot().value),
     context: () => actor.getSnapshot().context,
-    output: () => actor.getSnapshot().output,
+    /** What its report is made from. */
+    output() {
+      const { value, output } = actor.getSnapshot()
+      return { status: stateName(value), ...output }
+    },
   }
 }
 
@@ -156,7 +160,6 @@ describe('where it goes on', () => {
   ])('%o says at an early end what it knows, and nothing else', (input, id) => {
     const analysis = startAnalysis(input)
 
-    expect(analysis.context()).toMatchObject({ status: null })
     analysis.send(stop)
 
     expect(analysis.output()).toEqual({
@@ -272,8 +275,8 @@ describe('failures and stops', () => {
 
     await settled()
 
+    expect(actor.getSnapshot()).toMatchObject({ value: 'failed' })
     expect(actor.getSnapshot().output).toMatchObject({
-      status: 'failed',
       error: { code: 'ERR_UPLOAD_INTERNAL', message: `The actor ${name} was not provided` },
     })
   })

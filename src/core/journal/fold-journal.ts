@@ -13,6 +13,7 @@ import {
 } from './journal.ts'
 import { restore } from './kept-state.ts'
 import { createLedger, type Ledger } from './ledger.ts'
+import { unknownVersion } from './record-text.ts'
 
 /** What a journal folds to. */
 export interface FoldedJournal extends SessionStanding {
@@ -41,7 +42,8 @@ export function foldFound(records: readonly JournalRecord[]): FoldedJournal {
   if (begun?.type !== 'session.begun') {
     throw new UploadError('ERR_UPLOAD_JOURNAL', 'The journal of this session has no beginning; it cannot be resumed.')
   }
-  checkVersion(begun.version)
+  const { key, version } = begun as { readonly key: string; readonly version: number }
+  if (version !== JOURNAL_VERSION) throw unknownVersion(key, String(version), JOURNAL_VERSION)
   if (!isSound(begun)) throw damagedBy(begun)
   const folded = beginFold(begun)
   for (const record of rest) advanceFound(folded, record)
@@ -154,11 +156,14 @@ function endAsking(state: { -readonly [K in keyof FoldedJournal]: FoldedJournal[
 /**
  * Every session of the service that the upload has to answer for: the newest, those with files, and those that were left and
  * not ended. When the upload was given up except for what was confirmed, sessions that hold a file which is or may be confirmed
- * are left out.
+ * are left out. `keepsConfirmed`: whether it was, where the journal could not keep that.
  */
-export function sessionsOf(folded: FoldedJournal | undefined): (string | number)[] {
+export function sessionsOf(
+  folded: FoldedJournal | undefined,
+  keepsConfirmed = folded?.keepsConfirmed,
+): (string | number)[] {
   if (!folded) return []
-  const { sessionId, ledger, leftSessionIds, keepsConfirmed } = folded
+  const { sessionId, ledger, leftSessionIds } = folded
   const known = new Set([sessionId, ...ledger.files.map((file) => file.sessionId), ...leftSessionIds])
   for (const file of ledger.files) if (keepsConfirmed && file.mayBeConfirmed) known.delete(file.sessionId ?? sessionId)
   return [...known].filter((id) => id !== undefined)
@@ -181,12 +186,4 @@ export function advanceFound(folded: FoldedJournal, record: JournalRecord): void
 function damagedBy({ type }: JournalRecord, cause?: unknown): UploadError {
   const message = `The journal of this session is damaged: a record of type ${type} does not fit its files. It cannot be resumed.`
   return new UploadError('ERR_UPLOAD_JOURNAL', message, { cause })
-}
-
-function checkVersion(version: number): void {
-  if (version === JOURNAL_VERSION) return
-  throw new UploadError(
-    'ERR_UPLOAD_JOURNAL',
-    `The journal of this session has version ${version}; this program reads version ${JOURNAL_VERSION}. Finish it with the program that began it.`,
-  )
 }

@@ -132,7 +132,7 @@ describe('the fold of a journal', () => {
     const cut = { ...BEGUN, files: [{ ...FILES[0]!, sizeBytes: 11 }] }
     const nameless = { ...CREATED, sessionId: '' }
 
-    expect(() => foldJournal([other])).toThrow('has version 2; this program reads version 1')
+    expect(() => foldJournal([other])).toThrow('has format version 2; this program reads version 1')
     expect(() => foldJournal([cut])).toThrow('is damaged: a record of type session.begun does not fit')
     expect(() => foldJournal([BEGUN, nameless])).toThrow('is damaged: a record of type session.created does not fit')
   })

@@ -1,0 +1,111 @@
+// Before a session of an earlier life goes on: which of its sources are read again, and what that means for their files.
+
+import { expect, it } from 'vitest'
+
+import { md5Hasher } from '../../src/adapters/node/hash/md5-hasher.ts'
+import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
+import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
+import { UploadError } from '../../src/core/errors.ts'
+import { JOURNAL_VERSION, type JournalRecord } from '../../src/core/journal/journal.ts'
+import type { Hasher, Source } from '../../src/core/ports.ts'
+import { createFarEnd, endOf, goodStorage, VIDEO } from '../security/far-end.ts'
+
+const { movementTypeId, playerId, sessionDate, sessionTypeId } = VIDEO
+const files = ['a.mp4', 'b.mp4'].map((name, fileIndex) => {
+  return { fileIndex, name, sizeBytes: 6, partSizeBytes: 3, partCount: 2 }
+})
+const BEGUN: readonly JournalRecord[] = [
+  {
+    ...{ at: 1, type: 'session.begun', version: JOURNAL_VERSION, key: 'k', flow: 'video', files, locations: [] },
+    params: { movementTypeId, playerId, sessionDate, sessionTypeId },
+  },
+  {
+    ...{ at: 2, type: 'session.created', sessionId: 's' },
+    files: files.map(({ fileIndex, name }) => ({
+      ...{ fileIndex, serverFileId: name },
+      addresses: [1, 2].map((part) => `https://store.example/${name}/${String(part)}`),
+    })),
+  },
+]
+const sent = (fileIndex: number, ...partNumbers: readonly number[]): JournalRecord[] =>
+  partNumbers.map((partNumber) => ({
+    ...{ at: 3, type: 'part.received', fileIndex, partNumber },
+    receipt: { acceptedEnd: 3 * partNumber, etag: '"e"', md5: '900150983cd24fb0d6963f7d28e17f72', isVerified: true },
+  }))
+const asSent = (name: string): Source => bytesSource(name, new TextEncoder().encode('abcabc'))
+const changed = (name: string): Source => bytesSource(name, new TextEncoder().encode('xyzxyz'))
+
+/** The session with these records goes on with the sources that this makes. */
+async function resumed(records: readonly JournalRecord[], sourceOf: (name: string) => Source, hasher?: Hasher) {
+  const journal = memoryJournal()
+  const session = await journal.open('k')
+  await session.append([...BEGUN, ...records])
+  await session.close()
+  const far = createFarEnd({
+    ...{ journal, storage: goodStorage, service: () => ({ status: 200 }) },
+    ...(hasher && { hasher }),
+  })
+  const upload = await far.uplink.resume('k', { source: ({ name }) => sourceOf(name) })
+  const asked = () => far.requests.map(({ method, url }) => `${method} ${url.split('/').slice(-2).join('/')}`)
+  return { ...far, upload, asked, journal }
+}
+
+it('no file is looked at that is confirmed already, whatever has become of its source', async () => {
+  const records = [...sent(0, 1, 2), { at: 4, type: 'file.confirmed', fileIndex: 0 } as const, ...sent(1, 1)]
+  const sourceOf = (name: string) => (name === 'a.mp4' ? changed : asSent)(name)
+  const { upload, settled, asked } = await resumed(records, sourceOf, md5Hasher())
+
+  expect(await settled(upload.done())).toMatchObject({ status: 'confirmed' })
+  expect(asked()).toEqual(['PUT b.mp4/2', 'PATCH api/upload_videos'])
+})
+
+it('no bytes are compared where nothing is verified', async () => {
+  const { upload, settled, asked } = await resumed([...sent(0, 1), ...sent(1, 1)], changed)
+
+  expect(await settled(upload.done())).toMatchObject({ status: 'confirmed' })
+  expect(asked().filter((each) => each.startsWith('PUT'))).toEqual(['PUT a.mp4/2', 'PUT b.mp4/2'])
+})
+
+it('a file that has changed is not confirmed, though every byte of what it was is stored', async () => {
+  const sourceOf = (name: string) => (name === 'a.mp4' ? changed : asSent)(name)
+  const { upload, settled, asked } = await resumed([...sent(0, 1, 2), ...sent(1, 1, 2)], sourceOf, md5Hasher())
+  const told: string[] = []
+  upload.on('file', ({ name, state }) => told.push(`${name} ${state}`))
+
+  expect(await settled(upload.done())).toMatchObject({
+    status: 'partial',
+    files: [{ status: 'failed', error: { code: 'ERR_UPLOAD_SOURCE_CHANGED' } }, { status: 'confirmed' }],
+  })
+  expect(asked()).toEqual(['PATCH api/upload_videos'])
+  expect(told).toEqual(['a.mp4 failed', 'b.mp4 confirming', 'b.mp4 confirmed'])
+})
+
+it('a pause fails no file whose source says for itself that its read was given up', async () => {
+  let reads = 0
+  const stuck = (name: string): Source => {
+    const source = asSent(name)
+    const open: Source['open'] = async (expected) => {
+      const reader = await source.open(expected)
+      return {
+        ...reader,
+        read: (into, at, signal) =>
+          ++reads > 1
+            ? reader.read(into, at, signal)
+            : new Promise((_, reject) => {
+                const given = new UploadError('ERR_UPLOAD_SOURCE_READ', 'The read was given up.')
+                signal?.addEventListener('abort', () => reject(given))
+              }),
+      }
+    }
+    return { ...source, open }
+  }
+  const { upload, settled, clock, journal } = await resumed([...sent(0, 1), ...sent(1, 1)], stuck, md5Hasher())
+  await clock.advance(1_000)
+  upload.pause()
+  await clock.advance(1_000)
+  expect(upload.state).toBe('paused')
+  upload.resume()
+
+  expect((await settled(endOf(upload))).report).toMatchObject({ status: 'confirmed' })
+  expect((await journal.read('k')).filter(({ type }) => type === 'file.failed')).toEqual([])
+})
