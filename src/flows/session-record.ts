@@ -16,10 +16,10 @@ export interface SessionRecord {
   ledger(): Ledger
   sessionId(): string | number
   /**
-   * Makes records durable, all or none, then applies them, in the order of the calls, so that the live ledger is always the fold of
-   * the journal. Returns undefined if both are done already.
+   * Makes a record durable, and `next` with it or neither, then applies them, in the order of the calls, so that the live ledger is
+   * always the fold of the journal. Returns undefined if both are done already.
    */
-  write(...bodies: readonly RecordBody[]): Promise<void> | undefined
+  write(body: RecordBody, next?: RecordBody): Promise<void> | undefined
   close(): Promise<void>
 }
 
@@ -40,11 +40,16 @@ export function createSessionRecord(
   let applied: Promise<unknown> = Promise.resolve()
   let applyingCount = 0
 
-  const apply = (records: readonly JournalRecord[]): void => {
-    for (const record of records) {
-      if (record.type === 'session.begun') folded = beginFold(record)
-      else if (folded) advanceFold(folded, record)
-    }
+  const apply = (record: JournalRecord): void => {
+    if (record.type === 'session.begun') folded = beginFold(record)
+    else if (folded) advanceFold(folded, record)
+  }
+  const recordOf = (body: RecordBody): JournalRecord => {
+    // The type comes first, so that records of one kind share a hidden class (see ledgerFile). A spread would take twice as long.
+    const record = Object.assign({ type: body.type }, body, { at: clock.wallNow() }) as JournalRecord
+    // Such as null for an id, from a host's protocol: the journal could not be read any more.
+    invariant(isSound(record), 'what is written can be read')
+    return record
   }
   const applyInTurn = async (records: readonly JournalRecord[], appended: Promise<void> | undefined): Promise<void> => {
     const before = applied
@@ -55,12 +60,12 @@ export function createSessionRecord(
       await before
       applyingCount -= 1
     }
-    apply(records)
+    records.forEach(apply)
   }
   const writeTo = (journalled: SessionJournal, records: readonly JournalRecord[]): Promise<void> | undefined => {
     const appended = journalled.append(records)
     if (appended === undefined && applyingCount === 0) {
-      apply(records)
+      records.forEach(apply)
       return undefined
     }
     const turn = applyInTurn(records, appended)
@@ -76,13 +81,9 @@ export function createSessionRecord(
     folded: () => folded,
     ledger: () => known(folded).ledger,
     sessionId: () => known(folded?.sessionId),
-    write(...bodies) {
-      // The type comes first, so that records of one kind share a hidden class (see ledgerFile). A spread would take twice as long.
-      const records = bodies.map(
-        (body) => Object.assign({ type: body.type }, body, { at: clock.wallNow() }) as JournalRecord,
-      )
-      // Such as null for an id, from a host's protocol: the journal could not be read any more.
-      invariant(records.every(isSound), 'what is written can be read')
+    write(body, next) {
+      // Most are written one by one, for each part and file.
+      const records = next ? [recordOf(body), recordOf(next)] : [recordOf(body)]
       return session ? writeTo(session, records) : openAndWrite(records)
     },
     async close() {
