@@ -195,7 +195,8 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     if (action === 'retry') void view.retry()
     // The row stays until the file is there, so that a person who closes the picker still sees what is missing.
     else if (action === 'choose') void zone.choose(item)
-    else {
+    // It may have been started since its row was drawn.
+    else if (isReady(item)) {
       list.remove(item)
       rows.remove(item)
       announcer.say(setting().words.saidRemoved(item.name))

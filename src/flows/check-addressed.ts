@@ -3,6 +3,7 @@
 // make the journal unreadable.
 
 import { checkAddress, type AddressRules } from '../core/address/address-policy.ts'
+import { isId } from '../core/journal/found-records.ts'
 import type { AddressedFile, PlannedFile, Protocol } from '../core/ports.ts'
 import { wrong } from '../protocols/match-addresses.ts'
 
@@ -30,10 +31,15 @@ export function placeOf(
   return place + JSON.stringify(protocol.request(unit, address))
 }
 
+/** Throws ERR_UPLOAD_SERVICE_REPLY for what a journal would not be read with: null of a host's protocol, for one. */
+export function checkId(id: unknown): void {
+  if (!isId(id)) wrong('The service gave no id.')
+}
+
 /**
  * Throws ERR_UPLOAD_SERVICE_REPLY unless each file asked for has exactly one address per part, and nothing else came. The same
- * error is thrown when a place comes twice or an address names another part in its query. Throws as `checkAddress` does for an
- * address that must not be used.
+ * error is thrown when a place comes twice or an address names another part in its query. Throws as `checkId` does for the id of a
+ * file, and as `checkAddress` does for an address that must not be used.
  */
 export function checkAddressed(
   asked: readonly PlannedFile[],
@@ -44,6 +50,7 @@ export function checkAddressed(
 ): void {
   if (given.length !== asked.length)
     wrong(`Addresses came for ${given.length} files, and ${asked.length} were asked for.`)
+  for (const { serverFileId = 0 } of given) checkId(serverFileId)
   const byIndex = new Map(given.map((file) => [file.fileIndex, file.addresses]))
   const seen = new Set<string>()
   for (const plan of asked) {
@@ -62,7 +69,7 @@ export function checkAddressed(
       if (index === 0) ownerOf.set(place, fileIndex)
       // S3 and its followers name the part in the query.
       const said = /[?&]partNumber=([^&#]*)/.exec(address)?.[1]
-      if (said !== undefined && Number(said) !== index + 1)
+      if (Number(said ?? index + 1) !== index + 1)
         wrong(`The addresses for ${name} do not carry the part numbers 1 to ${partCount}, once each.`)
     }
   }

@@ -7,7 +7,7 @@ import { isUploadError, UploadError } from '../core/errors.ts'
 import type { Clock, CreatedSession, OnWaiting, PlannedFile, Protocol } from '../core/ports.ts'
 import { nextTask } from '../core/time/next-task.ts'
 import type { TransferEvent } from '../core/transfer/transfer-job.ts'
-import { checkAddressed } from './check-addressed.ts'
+import { checkAddressed, checkId } from './check-addressed.ts'
 import { callProtocol } from './protocol-call.ts'
 import type { SessionRecord } from './session-record.ts'
 
@@ -43,6 +43,7 @@ export async function openSession(
       }
       return protocol.create(plans, signal, told, isReplacing)
     })
+    checkId(created.sessionId)
     if (plans.length > MANY_FILES) await nextTask(options.clock)
     const asked = isReplacing || protocol.traits.addressing === 'session' ? plans : []
     whereUsable(created, () => {

@@ -101,12 +101,15 @@ async function offerMetrics(
 
 /** Sweeps every ten minutes. The returned function stops it at once: the next start goes on with the session at hand. */
 function startSweeping(context: ServiceContext, log: FastifyBaseLogger): () => Promise<void> {
-  const stopping = new AbortController()
+  /** That of the sweep at hand: one for all would remember every call of the service's life. */
+  let stopping: AbortController | undefined
   const { now, endSessionsAfterMs } = context.settings
   const clock = cautiousClock(now)
   let current: Promise<void> | undefined
   const sweep = () => {
-    current ??= sweepSessions(context, new Date(clock() - endSessionsAfterMs), stopping.signal)
+    if (current) return
+    stopping = new AbortController()
+    current = sweepSessions(context, new Date(clock() - endSessionsAfterMs), stopping.signal)
       .then(({ settled, failed, failure } = NOTHING_SWEPT) => {
         if (settled + failed > 0) log.info({ settled, failed }, 'unfinished sessions were ended')
         if (failed > 0) log.error({ err: failure }, 'a session could not be ended, and is left for the next time')
@@ -119,7 +122,7 @@ function startSweeping(context: ServiceContext, log: FastifyBaseLogger): () => P
   const timer = setInterval(sweep, SWEEP_EVERY_MS)
   return async () => {
     clearInterval(timer)
-    stopping.abort()
+    stopping?.abort()
     await current
   }
 }

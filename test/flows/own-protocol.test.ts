@@ -257,22 +257,27 @@ it.each([
 )
 
 it.each([
-  ['null for a file’s id', { sessionId: 7, files: addressed.map((file) => ({ ...file, serverFileId: null })) }],
-  ['a number that is no id', { sessionId: 7, files: addressed.map((file) => ({ ...file, serverFileId: NaN })) }],
-  ['no id of the session', { files: addressed }],
-  ['an empty id of the session', { sessionId: '', files: addressed }],
-])('that gives %s is refused before its journal could not be read any more', async (_, created) => {
+  ['null for a file’s id', { sessionId: 7, files: addressed.map((file) => ({ ...file, serverFileId: null })) }, [7]],
+  ['a number that is no id', { sessionId: 7, files: addressed.map((file) => ({ ...file, serverFileId: NaN })) }, [7]],
+  ['no id of the session', { files: addressed }, []],
+  ['an empty id of the session', { sessionId: '', files: addressed }, []],
+])('that gives %s is refused, and a session that it names is ended', async (_, created, named) => {
   const { uplink, settled, requests } = createFarEnd({ service: goodStorage, storage: goodStorage })
-  const create = () => Promise.resolve(created as unknown as CreatedSession)
+  const ended: unknown[] = []
+  const protocol = protocolWith({
+    create: () => Promise.resolve(created as unknown as CreatedSession),
+    cancel: (sessionId) => Promise.resolve(void ended.push(sessionId)),
+  })
 
-  const { error } = await settled(endOf(uplink.upload({ protocol: protocolWith({ create }), files })))
+  const { error } = await settled(endOf(uplink.upload({ protocol, files })))
 
   expect(error).toMatchObject({
-    code: 'ERR_UPLOAD_INTERNAL',
-    message: 'Broken invariant: what is written can be read',
-    report: { hasPossibleOrphan: true },
+    code: 'ERR_UPLOAD_SERVICE_REPLY',
+    message: expect.stringContaining('gave no id') as string,
+    report: { hasPossibleOrphan: named.length === 0 },
   })
   expect(await uplink.sessions()).toMatchObject([{ status: 'open', bytes: 3 }])
+  expect(ended).toEqual(named)
   expect(requests).toEqual([])
 })
 

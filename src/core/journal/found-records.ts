@@ -101,7 +101,8 @@ function isGivenAs(is: (value: unknown) => boolean, value: unknown): boolean {
   return value === undefined || is(value)
 }
 
-function isId(id: unknown): boolean {
+/** Whether it can be the id of a session or of a file. */
+export function isId(id: unknown): id is string | number {
   return typeof id === 'string' ? id !== '' : Number.isSafeInteger(id)
 }
 
