@@ -39,8 +39,8 @@ export type AnalysisEvent =
   { readonly type: 'analysis.stop' } | { readonly type: 'analysis.status'; readonly serviceStatus: string }
 
 /**
- * The final states. `deadline`: polling gave up before the service came to an end, and `serviceStatus` is its last word. `stopped`: the host
- * asked us to stop; what is known so far is kept.
+ * The final states. `deadline`: polling gave up before the service came to an end, and `serviceStatus` is its last word. `stopped`:
+ * the host asked us to stop; what is known so far is kept.
  */
 export type AnalysisStatus = 'drafted' | 'completed' | 'failed' | 'deadline' | 'stopped'
 

@@ -1,7 +1,7 @@
 // The life of one upload session, as a table: creating → created → uploading ⇄ paused → cancelling → settled, where its status
-// is confirmed, partial, cancelled, failed or closed. It promises that a session which the service made is never forgotten, that two transfers never
-// run at once, and that a final state is entered only after the journal was asked to keep it. For a close, nothing is asked of
-// the journal: the session stays as it is, for a later run.
+// is confirmed, partial, cancelled, failed or closed. It promises that a session which the service made is never forgotten, that
+// two transfers never run at once, and that the final state is entered only after the journal was asked to keep it. For a close,
+// nothing is asked of the journal: the session stays as it is, for a later run.
 //
 // All work is done by actors from outside. The machine never holds an address, a handle or an Error: what is in its context may
 // be shown. It is never stored: a later run begins from the journal, through `UploadSessionInput`. There are no timers here, because
