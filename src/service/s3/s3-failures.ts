@@ -5,7 +5,14 @@ import { refuse } from '../http/replies.ts'
 
 const ABSENT = new Set(['NoSuchUpload', 'NoSuchKey', 'NotFound'])
 /** Transient errors that stores send with a 4xx status, or inside an answer with status 200. */
-const PASSING = /^(?:InternalError|OperationAborted|RequestTimeout|ServiceUnavailable|SlowDown|TimeoutError)$/
+const PASSING = new Set([
+  'InternalError',
+  'OperationAborted',
+  'RequestTimeout',
+  'ServiceUnavailable',
+  'SlowDown',
+  'TimeoutError',
+])
 
 /** Makes a call and names it in its failures. */
 export async function named<T>(what: string, call: () => Promise<T>): Promise<T> {
@@ -44,7 +51,7 @@ export function fail(what: string, error: unknown): never {
   const status = statusOf(error)
   if (status === 501 || status === 405 || code === 'NotImplemented')
     throw new NotThere(`The object store cannot ${what}: ${code} (${status}).`)
-  if (status === undefined || status >= 500 || status === 429 || PASSING.test(code)) {
+  if (status === undefined || status >= 500 || status === 429 || PASSING.has(code)) {
     refuse(503, 'storage_unavailable', 'The object store does not answer. Try again.')
   }
   throw new Error(`The object store would not ${what}: ${code} (${status}).`)
