@@ -1,7 +1,6 @@
 // Storage on the service's own disk: addresses lead back to the service, and database rows say which objects exist.
 
 import type { ServiceContext } from '../context.ts'
-import { inTurns } from '../in-turns.ts'
 import { addressOf, keyOf } from './object-keys.ts'
 import type { ObjectStorage, VideoObject } from './object-storage.ts'
 import { addressesOfParts } from './part-addresses.ts'
@@ -17,7 +16,7 @@ export function diskStorage(context: Pick<ServiceContext, 'db' | 'store' | 'sign
     begin: (files) => Promise.resolve(files.map(() => null)),
     partAddresses: (files, signal) =>
       addressesOfParts(files, ({ key }, partNumber) => addressOf(context, 'PUT', key, partNumber), signal),
-    captureAddresses: (keys, signal) => inTurns(keys, (key) => addressOf(context, 'PUT', key), signal),
+    captureSigner: () => Promise.resolve((key) => addressOf(context, 'PUT', key)),
     readAddress: (key) => Promise.resolve(addressOf(context, 'GET', key)),
     async captureSizes(keys) {
       if (keys.length === 0) return new Map()

@@ -24,8 +24,8 @@ export interface ObjectStorage {
   begin(files: readonly VideoObject[], signal: AbortSignal): Promise<readonly (string | null)[]>
   /** PUT addresses of parts 1 to N of each file. Secret. Lets other calls in between. Rejects with the signal's reason. */
   partAddresses(files: readonly VideoObject[], signal: AbortSignal): Promise<string[][]>
-  /** The same for capture files, one address each, in their order. */
-  captureAddresses(keys: readonly ObjectKey[], signal: AbortSignal): Promise<string[]>
+  /** Signs the PUT address of a capture file. Rejects where the store has no keys to sign with: nothing may have been done by then. */
+  captureSigner(): Promise<(key: ObjectKey) => string>
   /** An address to read an object back. Secret. */
   readAddress(key: ObjectKey): Promise<string>
   /** The sizes of those capture files that were put, by `keyOf`. */

@@ -10,6 +10,7 @@ import type { Tables } from '../database/tables.ts'
 import { goneSignal } from '../http/gone-signal.ts'
 import { malformed, refuse } from '../http/replies.ts'
 import { mocapSessionFileRequest, mocapSessionRequest, readBody } from '../http/wire.ts'
+import { inTurns } from '../in-turns.ts'
 import type { ObjectKey } from '../objects/object-keys.ts'
 import { storageOf } from '../objects/storage-of.ts'
 
@@ -54,6 +55,7 @@ export function captureRoutes(app: FastifyInstance, context: ServiceContext): vo
       })
     checkNoRepetition(filenames)
     context.answers.expectAddresses(reply, filenames.length)
+    const sign = await storage.captureSigner()
     const fileIds = await context.db.transaction().execute(async (trx) => {
       // The row lock makes registrations of one session run one after another, so that two cannot both find a name new.
       const session = await trx
@@ -80,7 +82,7 @@ export function captureRoutes(app: FastifyInstance, context: ServiceContext): vo
       if (fileId === undefined) throw new Error('A registered name has no id.')
       return { flow: 'captures', sessionId, fileId }
     })
-    const addresses = await storage.captureAddresses(keys, gone)
+    const addresses = await inTurns(keys, sign, gone)
     // fromEntries defines properties, so a file called __proto__ gets its address like any other.
     return Object.fromEntries(filenames.map((name, index) => [name, addresses[index]]))
   })

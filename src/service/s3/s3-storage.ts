@@ -4,7 +4,6 @@
 import { createHash } from 'node:crypto'
 
 import { refuse } from '../http/replies.ts'
-import { inTurns } from '../in-turns.ts'
 import { keyOf, type ObjectKey } from '../objects/object-keys.ts'
 import type { ObjectStorage, VideoObject } from '../objects/object-storage.ts'
 import { addressesOfParts } from '../objects/part-addresses.ts'
@@ -54,9 +53,9 @@ export function s3Storage(
         signal,
       )
     },
-    async captureAddresses(keys, signal) {
+    async captureSigner() {
       const secrets = await bucket.keys()
-      return inTurns(keys, (key) => sign(secrets, 'PUT', keyOf(key)), signal)
+      return (key) => sign(secrets, 'PUT', keyOf(key))
     },
     readAddress: async (key) => sign(await bucket.keys(), 'GET', keyOf(key)),
     async captureSizes(keys) {
