@@ -42,8 +42,25 @@ function verifier({ keys, ...settings }: JwtSettings, now: () => number): (token
   })
   if ('jwksUrl' in keys) {
     const remote = createRemoteJWKSet(new URL(keys.jwksUrl))
-    return (token) => jwtVerify(token, remote, options())
+    return async (token) => {
+      try {
+        return await jwtVerify(token, remote, options())
+      } catch (error) {
+        if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
+        // The token names no key. While an issuer changes its key, two of the same kind are there.
+        for await (const key of error) {
+          const verified = await jwtVerify(token, key, options()).catch(unlessOfAnotherKey)
+          if (verified !== undefined) return verified
+        }
+        throw error
+      }
+    }
   }
   const key = createPublicKey(keys.publicKeyPem)
   return (token) => jwtVerify(token, key, options())
+}
+
+/** Undefined for a signature by another key. Throws any other failure. */
+function unlessOfAnotherKey(error: unknown): undefined {
+  if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error
 }

@@ -5,8 +5,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-import { exportJWK, SignJWT, UnsecuredJWT, type JWTPayload } from 'jose'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { exportJWK, SignJWT, UnsecuredJWT, type JWK, type JWTPayload } from 'jose'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 
 import { tokenCheck } from '../../../src/service/access/access-tokens.ts'
 import { resolveJwt } from '../../../src/service/access/jwt-settings.ts'
@@ -97,27 +97,43 @@ it.each([
   },
 )
 
+/** A host of keys. `answer` gives status and keys of each answer. */
+async function startKeyHost(answer: () => readonly [status: number, keys: readonly JWK[]]): Promise<string> {
+  const host = createServer((_request, response) => {
+    const [status, keys] = answer()
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ keys }))
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void host.close())
+  await once(host, 'listening')
+  return `http://127.0.0.1:${(host.address() as AddressInfo).port}/keys`
+}
+
 describe('the keys of an issuer', () => {
   it('are read from its URL; when that is away the answer is 503, not a refusal', async () => {
     const jwk = { ...(await exportJWK(issuer.publicKey)), kid: 'one', alg: 'ES256' }
     let isAway = true
-    const host = createServer((_request, response) => {
-      response.writeHead(isAway ? 500 : 200, { 'content-type': 'application/json' })
-      response.end(JSON.stringify({ keys: [jwk] }))
-    }).listen(0, '127.0.0.1')
-    await once(host, 'listening')
-    const jwksUrl = `http://127.0.0.1:${(host.address() as AddressInfo).port}/keys`
+    const jwksUrl = await startKeyHost(() => [isAway ? 500 : 200, [jwk]])
     const at = await startUnderTest({ jwt: { issuer: ISSUER, audience: AUDIENCE, jwksUrl, orgClaim: 'tenant' } })
-    try {
-      const token = await signed({ ...claims, tenant: 'org-9' })
-      expect((await list(token, at)).status).toBe(503)
-      isAway = false
-      expect((await list(token, at)).status).toBe(200)
-      expect((await list(await signed({ ...claims, tenant: 'org-9' }, stranger.privateKey), at)).status).toBe(403)
-    } finally {
-      await at.close()
-      host.close()
-    }
+    onTestFinished(() => at.close())
+    const token = await signed({ ...claims, tenant: 'org-9' })
+    expect((await list(token, at)).status).toBe(503)
+    isAway = false
+    expect((await list(token, at)).status).toBe(200)
+    expect((await list(await signed({ ...claims, tenant: 'org-9' }, stranger.privateKey), at)).status).toBe(403)
+  })
+
+  it('are all tried where a token does not name one, as while an issuer changes its key', async () => {
+    const next = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    const keys = await Promise.all([issuer, next].map(({ publicKey }) => exportJWK(publicKey)))
+    const jwksUrl = await startKeyHost(() => [200, keys])
+    const check = tokenCheck(resolveJwt({ issuer: ISSUER, audience: AUDIENCE, jwksUrl }), () => START)
+    const unnamed = (key: KeyObject, payload = claims) =>
+      new SignJWT(payload).setProtectedHeader({ alg: 'ES256' }).sign(key)
+
+    expect(await check(await unnamed(issuer.privateKey))).toBe('org-4')
+    expect(await check(await unnamed(next.privateKey))).toBe('org-4')
+    expect(await check(await unnamed(stranger.privateKey))).toBeUndefined()
+    expect(await check(await unnamed(next.privateKey, { ...claims, aud: 'others' }))).toBeUndefined()
   })
 })
 
