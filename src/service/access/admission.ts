@@ -59,7 +59,7 @@ export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined || !isIPv6(address)) return mapped ?? address
   const [head = '', tail] = address.replace(/%.*$/, '').split('::')
-  const groups = head === '' ? [] : head.split(':')
+  const groups = head.split(':')
   const behind = tail === undefined || tail === '' ? 0 : tail.split(':').length
   const whole = tail === undefined ? groups : [...groups, ...new Array<string>(8 - groups.length - behind).fill('0')]
   const network = [...whole, ...(tail ?? '').split(':')].slice(0, 4)

@@ -40,6 +40,6 @@ export function createRateLimit(perMinute: number, now: () => number): RateLimit
       if (buckets.size > MAX_KEYS) buckets.delete(buckets.keys().next().value ?? key)
       return wait
     },
-    waitOf: (key) => (buckets.has(key) ? waitIn(filled(key)) : 0),
+    waitOf: (key) => waitIn(filled(key)),
   }
 }

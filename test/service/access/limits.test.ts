@@ -74,9 +74,13 @@ describe('a rate limit', () => {
     const limit = createRateLimit(1, () => 0)
     limit.take('first')
     limit.take('second')
-    for (let index = 0; index < 9_999; index += 1) limit.take(String(index))
+    limit.take('third')
+    limit.take('second')
+    for (let index = 0; index < 9_998; index += 1) limit.take(String(index))
+    expect(['first', 'second', 'third'].map(limit.waitOf)).toEqual([0, 60_000, 60_000])
+    limit.take('another')
 
-    expect([limit.waitOf('first'), limit.waitOf('second')]).toEqual([0, 60_000])
+    expect(['second', 'third'].map(limit.waitOf)).toEqual([60_000, 0])
   })
 })
 

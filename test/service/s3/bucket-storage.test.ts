@@ -193,11 +193,47 @@ describe('a file is put together', () => {
     expect(store.objects.has(pathOf(file))).toBe(true)
   })
 
-  it('of parts that cannot be listed, by the completion alone', async () => {
+  it.each([
+    [405, 'MethodNotAllowed'],
+    [501, 'NotSupported'],
+    [400, 'NotImplemented'],
+  ])('of parts that cannot be listed, as %i %s says, by the completion alone', async (status, code) => {
     const { file, etags } = await sent(BIG, SMALL)
-    store.script({ operation: 'list', nth: 'every', answer: failure(405, 'MethodNotAllowed', '') })
+    store.script({ operation: 'list', nth: 'every', answer: failure(status, code, '') })
 
     await expect(assemble(file, [etags[1]!, etags[0]!])).rejects.toEqual(refusal(409, 'etag_mismatch'))
+    await assemble(file, etags)
+    expect(store.objects.has(pathOf(file))).toBe(true)
+  })
+
+  it.each([
+    [400, 'RequestTimeout'],
+    [409, 'OperationAborted'],
+    [429, 'TooManyRequests'],
+    [500, 'SomeError'],
+  ])('not now where the parts cannot be listed for %i %s', async (status, code) => {
+    const { file, etags } = await sent(BIG, SMALL)
+    store.script({ operation: 'list', nth: 'every', answer: failure(status, code, '') })
+
+    await expect(assemble(file, etags)).rejects.toEqual(refusal(503, 'storage_unavailable'))
+  })
+
+  it('not where the store refuses to list the parts, which it knows to do', async () => {
+    const { file, etags } = await sent(BIG, SMALL)
+    store.script({ operation: 'list', nth: 'every', answer: failure(403, 'AccessDenied', '') })
+
+    await expect(assemble(file, etags)).rejects.toThrow('would not list the parts: AccessDenied (403).')
+  })
+
+  it('also by a store that goes on listing the parts of what is done, as OpenStack Swift does', async () => {
+    const { file, etags } = await sent(BIG, SMALL)
+    const upload = store.uploads.get(file.uploadId!)
+    store.before = (operation) => {
+      if (operation === 'head') (store.uploads as Map<string, unknown>).set(file.uploadId!, upload)
+    }
+
+    for (let count = 0; count < 2; count += 1) await assemble(file, etags)
+    store.script({ operation: 'complete', nth: 'every', answer: failure(404, 'NoSuchUpload', '') })
     await assemble(file, etags)
     expect(store.objects.has(pathOf(file))).toBe(true)
   })
@@ -263,8 +299,12 @@ describe('the object itself', () => {
     await assemble(file, etags)
     head(file.sizeBytes, `"${made}-2"`, { 'x-amz-server-side-encryption': 'AES256' })
     await assemble(file, etags)
-    head(file.sizeBytes, `"${other}-2"`, { 'x-amz-server-side-encryption': 'AES256' })
-    await expect(assemble(file, etags)).rejects.toEqual(refusal(409, 'etag_mismatch', { part_number: 1 }))
+    for (const headers of [{}, { 'x-amz-server-side-encryption': 'AES256' }]) {
+      head(file.sizeBytes, `"${other}-2"`, headers)
+      await expect(assemble(file, etags)).rejects.toEqual(refusal(409, 'etag_mismatch', { part_number: 1 }))
+    }
+    head(file.sizeBytes, `"${other}-2"`, { 'x-amz-server-side-encryption': 'aws:kms' })
+    await assemble(file, etags)
     // Made in some other way.
     for (const etag of ['opaque', other, `${other}-2x`, `x${other}-2`]) {
       head(file.sizeBytes, `"${etag}"`)
@@ -302,6 +342,8 @@ describe('a file is released', () => {
     const { file: made, etags: itsEtags } = await sent(BIG, SMALL)
     await assemble(made, itsEtags)
 
+    // Whose id is known need not be looked for.
+    store.script({ operation: 'uploads', nth: 'every', answer: failure(501, 'NotImplemented', '') })
     for (let count = 0; count < 2; count += 1) await storage.release([file, made])
     expect([store.uploads.has(file.uploadId!), store.objects.has(pathOf(made))]).toEqual([false, false])
     await expect(assemble(file, etags)).rejects.toEqual(refusal(409, 'upload_lost'))
@@ -379,4 +421,22 @@ describe('a file is released', () => {
       await expect(released).rejects.toEqual(refusal(503, 'storage_unavailable'))
     },
   )
+})
+
+describe('pages of some origins', () => {
+  it('are let in by one rule of the bucket', async () => {
+    await bucket.allowOrigins(['https://app.example', 'https://other.example'])
+
+    const rule = store.requests.findLast(({ operation }) => operation === 'cors')!.body.toString()
+    const values = (name: string) =>
+      [...rule.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, 'g'))].map(([, text]) => text)
+    expect(values('AllowedOrigin')).toEqual(['https://app.example', 'https://other.example'])
+    expect([values('AllowedMethod'), values('ExposeHeader')]).toEqual([['GET', 'PUT'], ['ETag', 'Date']]) // prettier-ignore
+  })
+
+  it('are not let in where the store refuses', async () => {
+    store.script({ operation: 'cors', nth: 'every', answer: failure(403, 'AccessDenied', '') })
+
+    await expect(bucket.allowOrigins(['*'])).rejects.toThrow('would not set the origins: AccessDenied (403).')
+  })
 })

@@ -78,11 +78,25 @@ describe('what is said of the store', () => {
     [{ bucket: 'recordings', region: 'eu west' }, 's3.region'],
     [{ bucket: 'recordings', endpoint: 'http://user:secret-word@store' }, 's3.endpoint'],
     [{ bucket: 'recordings', endpoint: 'store:9000' }, 's3.endpoint'],
+    [{ bucket: 'recordings', endpoint: 'store' }, 's3.endpoint'],
+    [{ bucket: 'recordings', endpoint: 'ftp://store' }, 's3.endpoint'],
+    [{ bucket: 'recordings', endpoint: 'https://store/?secret-word' }, 's3.endpoint'],
+    [{ bucket: 'recordings', endpoint: 'https://store/#secret-word' }, 's3.endpoint'],
     [{ bucket: 'recordings', publicEndpoint: 'https://store/path' }, 's3.publicEndpoint'],
     [{ bucket: 'recordings', keys: { accessKeyId: 'a', secretAccessKey: 'secret-word with blanks' } }, 's3.keys'],
+    [{ bucket: 'recordings', keys: { accessKeyId: '', secretAccessKey: 'secret-word' } }, 's3.keys'],
   ])('is refused with its name and rule, and without secrets: %#', (options, name) => {
     expect(() => resolveS3(options)).toThrow(name)
     expect(() => resolveS3(options)).not.toThrow('secret-word')
+  })
+
+  it.each([
+    [{}, 'https://recordings.s3.us-east-1.amazonaws.com', '/'],
+    [{ pathStyle: true }, 'https://s3.us-east-1.amazonaws.com', '/recordings/'],
+    [{ endpoint: 'https://store:7480' }, 'https://store:7480', '/recordings/'],
+    [{ endpoint: 'https://store:7480', pathStyle: false }, 'https://recordings.store:7480', '/'],
+  ])('%o puts the bucket at %s%s', (options, origin, pathPrefix) => {
+    expect(resolveS3({ bucket: 'recordings', keys: KEYS, ...options }).place).toEqual({ origin, pathPrefix })
   })
 
   it('leads clients to the public endpoint, and the service to its own', () => {
