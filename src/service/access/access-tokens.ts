@@ -4,7 +4,7 @@ import { createPublicKey } from 'node:crypto'
 
 import { createRemoteJWKSet, errors, jwtVerify, type JWTVerifyResult } from 'jose'
 
-import { refuse } from '../http/replies.ts'
+import { Refusal } from '../http/replies.ts'
 import { isUsableName } from './api-keys.ts'
 import type { JwtSettings } from './jwt-settings.ts'
 
@@ -26,7 +26,8 @@ export function tokenCheck(settings: JwtSettings, now: () => number): TokenCheck
       if (error instanceof errors.JOSEError && !AWAY.has(error.code)) return undefined
       // The key's type does not match the token's algorithm.
       if (error instanceof TypeError && !('jwksUrl' in settings.keys)) return undefined
-      return refuse(503, 'unavailable', 'The keys of the issuer of access tokens cannot be had. Try again.')
+      const message = 'The keys of the issuer of access tokens cannot be had. Try again.'
+      throw new Refusal(503, 'unavailable', message, {}, error)
     }
   }
 }

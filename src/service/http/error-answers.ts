@@ -15,7 +15,7 @@ export interface Answering {
   send(body: object): unknown
 }
 
-/** Answers a request that failed. What is not ours is logged. */
+/** Answers a request that failed. What is not ours is logged, also where it made us refuse. */
 export function answerError(
   { settings }: ServiceContext,
   error: unknown,
@@ -26,6 +26,7 @@ export function answerError(
     return reply.code(settings.malformedStatus).send({ errors: error.problems })
   }
   if (error instanceof Refusal) {
+    if (error.cause !== undefined) request.log.error({ err: error.cause }, 'a call failed')
     if (error.status === 503) reply.header('retry-after', '1')
     // What would be taken (RFC 9110, 15.5.16).
     if (error.status === 415) reply.header('accept-encoding', 'identity')

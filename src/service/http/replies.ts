@@ -48,14 +48,20 @@ export const ERROR_CODES = [
 ] as const
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
-/** A refusal of a service call. `facts` are added to the error object. */
+/** A refusal of a service call. `facts` are added to the error object; the cause is for the log alone. */
 export class Refusal extends Error {
   readonly status: number
   readonly code: ErrorCode
   readonly facts: Readonly<Record<string, unknown>>
 
-  constructor(status: number, code: ErrorCode, message: string, facts: Readonly<Record<string, unknown>> = {}) {
-    super(message)
+  constructor(
+    status: number,
+    code: ErrorCode,
+    message: string,
+    facts: Readonly<Record<string, unknown>> = {},
+    cause?: unknown,
+  ) {
+    super(message, { cause })
     this.name = 'Refusal'
     this.status = status
     this.code = code

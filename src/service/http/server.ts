@@ -160,7 +160,11 @@ function loggerOptions({ settings }: ServiceContext): false | object {
       req: ({ method, url = '' }: { method: string; url?: string }) => ({ method, path: PLAIN_PATH.exec(url)?.[0] }),
       res: ({ statusCode }: { statusCode: number }) => ({ statusCode }),
       // A database error holds the statement's parameters, so only what a person needs is logged.
-      err: ({ message, stack }: Error) => ({ message, stack }),
+      err: ({ message, stack, cause }: Error) => ({
+        message,
+        stack,
+        ...(cause instanceof Error ? { cause: cause.message } : {}),
+      }),
     },
     redact: ['req.headers', 'res.headers'],
   }

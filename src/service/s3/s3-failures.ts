@@ -1,7 +1,7 @@
 // What the SDK's errors mean. An absence is an answer. A call that a store does not have is told apart from a failure. Of a
 // failure, only the call's name and the store's code are passed on.
 
-import { refuse } from '../http/replies.ts'
+import { Refusal } from '../http/replies.ts'
 
 const ABSENT = new Set(['NoSuchUpload', 'NoSuchKey', 'NotFound'])
 /** Transient errors that stores send with a 4xx status, or inside an answer with status 200. */
@@ -52,13 +52,20 @@ export function fail(what: string, error: unknown): never {
   if (status === 501 || status === 405 || code === 'NotImplemented')
     throw new NotThere(`The object store cannot ${what}: ${code} (${status}).`)
   if (status === undefined || status >= 500 || status === 429 || PASSING.has(code)) {
-    refuse(503, 'storage_unavailable', 'The object store does not answer. Try again.')
+    const reason = status === undefined ? `${systemCodeOf(error) ?? code} (no answer)` : `${code} (${status})`
+    const cause = new Error(`The object store did not ${what}: ${reason}.`)
+    throw new Refusal(503, 'storage_unavailable', 'The object store does not answer. Try again.', {}, cause)
   }
   throw new Error(`The object store would not ${what}: ${code} (${status}).`)
 }
 
 export function codeOf(error: unknown): string {
   return error instanceof Error ? error.name : ''
+}
+
+/** Such as ECONNREFUSED. */
+function systemCodeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
 /** Undefined if there was no answer. */

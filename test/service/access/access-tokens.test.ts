@@ -97,9 +97,16 @@ it.each([
   },
 )
 
-/** A host of keys. `answer` gives status and keys of each answer. */
-async function startKeyHost(answer: () => readonly [status: number, keys: readonly JWK[]]): Promise<string> {
+/** A host of keys. `answer` gives status and keys of each answer; `isCut`: whether there is none. */
+async function startKeyHost(
+  answer: () => readonly [status: number, keys: readonly JWK[]],
+  isCut = () => false,
+): Promise<string> {
   const host = createServer((_request, response) => {
+    if (isCut()) {
+      response.destroy()
+      return
+    }
     const [status, keys] = answer()
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ keys }))
   }).listen(0, '127.0.0.1')
@@ -111,13 +118,24 @@ async function startKeyHost(answer: () => readonly [status: number, keys: readon
 describe('the keys of an issuer', () => {
   it('are read from its URL; when that is away the answer is 503, not a refusal', async () => {
     const jwk = { ...(await exportJWK(issuer.publicKey)), kid: 'one', alg: 'ES256' }
-    let isAway = true
-    const jwksUrl = await startKeyHost(() => [isAway ? 500 : 200, [jwk]])
-    const at = await startUnderTest({ jwt: { issuer: ISSUER, audience: AUDIENCE, jwksUrl, orgClaim: 'tenant' } })
+    let [isAway, isCut] = [true, false]
+    const jwksUrl = await startKeyHost(
+      () => [isAway ? 500 : 200, [jwk]],
+      () => isCut,
+    )
+    const lines: string[] = []
+    const log = { write: (line: string) => void lines.push(line) }
+    const at = await startUnderTest({ log, jwt: { issuer: ISSUER, audience: AUDIENCE, jwksUrl, orgClaim: 'tenant' } })
     onTestFinished(() => at.close())
     const token = await signed({ ...claims, tenant: 'org-9' })
     expect((await list(token, at)).status).toBe(503)
-    isAway = false
+    expect(lines.join('')).toContain('Expected 200 OK from the JSON Web Key Set HTTP response')
+    isCut = true
+    expect((await list(token, at)).status).toBe(503)
+    expect(lines.join('')).toContain('"message":"fetch failed"')
+    expect(lines.join('')).toContain('"cause":"other side closed"')
+    expect(lines.join('')).not.toContain(token.slice(-40))
+    isAway = isCut = false
     expect((await list(token, at)).status).toBe(200)
     expect((await list(await signed({ ...claims, tenant: 'org-9' }, stranger.privateKey), at)).status).toBe(403)
   })

@@ -378,11 +378,20 @@ describe('a store that is away', () => {
       ...{ movement_type_id: 1, player_id: 'p', session_date: '2026-11-20', session_type_id: 2 },
     }
     bucket.script(AWAY)
+    lines.length = 0
 
     expect(codeOf(await confirm())).toEqual([503, 'storage_unavailable', '1'])
     expect(codeOf(await service.call('POST', '/upload_videos', video))).toEqual([503, 'storage_unavailable', '1'])
     bucket.script({ operation: 'every', nth: 'every' })
     expect(codeOf(await confirm())).toEqual([503, 'storage_unavailable', '1'])
+    // The callers learn no more, but the operator does.
+    expect(lines.join('').match(/The object store did not [^"\\]*/g)).toEqual(
+      expect.arrayContaining([
+        'The object store did not list the parts: SlowDown (503).',
+        'The object store did not create an upload: SlowDown (503).',
+        'The object store did not list the parts: ECONNRESET (no answer).',
+      ]),
+    )
     // What needs no store goes on.
     expect((await service.call('GET', '/requested_analyses')).status).toBe(200)
     await register(service, await openCaptureSession(service), ['a.action'])
