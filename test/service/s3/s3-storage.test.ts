@@ -207,6 +207,24 @@ describe('a completion', () => {
 })
 
 describe('a create', () => {
+  it('with chunks that no store would take is refused, with one reason for each file', async () => {
+    const file = (bytes: number, chunks: number) => ({
+      ...{ raw_file_name: 'a.mp4', file_size_bytes: bytes, number_of_chunks: chunks },
+    })
+    const { json } = await service.call('POST', '/upload_videos', {
+      ...{ movement_type_id: 1, player_id: 'p', session_date: '2026-11-20', session_type_id: 2 },
+      files: [file(6 * MIB, 3), file(1, 2), file(6 * MIB, 2)],
+    })
+
+    const [small, empty] = ['no chunk but the last may be below 5 MiB', 'no chunk may be empty, and there are no more than 10000'] // prettier-ignore
+    expect(json).toEqual({
+      errors: [
+        { field: 'files.0.number_of_chunks', problem: `expected at most 2: ${small}` },
+        { field: 'files.1.number_of_chunks', problem: `expected at most 1: ${empty}` },
+      ],
+    })
+  })
+
   it('whose caller hangs up ends, and removes what it has made', async () => {
     const count = 100
     const files = Array.from({ length: count }, (_, index) => ({
