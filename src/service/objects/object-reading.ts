@@ -66,8 +66,8 @@ async function openBlobs(
   try {
     const file = await context.store.open(blob)
     const bytes = Readable.from(readBlobs(context, parts, file), { objectMode: false })
-    // Also where nobody has begun to read.
-    return bytes.once('close', () => void file.close())
+    // Also where nobody has begun to read. Whoever has read has closed it.
+    return bytes.once('close', () => void file.close().catch(() => undefined))
   } catch (error) {
     // Whoever puts another body in its place removes the file right after the record.
     if (isCode(error, 'ENOENT') && (await blobsOf(context, key))[0]?.blob !== blob) return undefined

@@ -1,6 +1,6 @@
 // What a supervisor and a load balancer ask: is the process alive, and should it receive calls right now?
 
-import type { FastifyInstance } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 
 import type { ServiceContext } from '../context.ts'
@@ -18,7 +18,7 @@ export function healthRoutes(app: FastifyInstance, context: ServiceContext): voi
   app.get('/healthz', () => Promise.resolve({ status: 'ok' }))
   app.get('/readyz', async (_request, reply) => {
     if (context.isStopping()) return reply.code(503).send({ status: 'stopping' })
-    checking ??= readinessOf(context).finally(() => (checking = undefined))
+    checking ??= readinessOf(context, app.log).finally(() => (checking = undefined))
     const { database, store } = await checking
     const isReady = database && store
     const word = (answers: boolean) => (answers ? 'ok' : 'unavailable')
@@ -31,21 +31,27 @@ interface Readiness {
   readonly store: boolean
 }
 
-async function readinessOf(context: ServiceContext): Promise<Readiness> {
-  const [database, objects] = await Promise.all([
-    answersInTime(sql`select 1`.execute(context.db)),
-    answersInTime(storageOf(context).checkReachable()),
+async function readinessOf(context: ServiceContext, log: FastifyBaseLogger): Promise<Readiness> {
+  const [database, store] = await Promise.all([
+    answersInTime(sql`select 1`.execute(context.db), log),
+    answersInTime(storageOf(context).checkReachable(), log),
   ])
-  return { database, store: objects }
+  return { database, store }
 }
 
-/** Tells the world only whether it answers. The reason is in the log of the calls that fail. */
-async function answersInTime(answer: Promise<unknown>): Promise<boolean> {
+/** Tells the world only whether it answers. The reason is for the log: a copy that is not ready gets no calls that would fail. */
+async function answersInTime(answer: Promise<unknown>, log: FastifyBaseLogger): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), CHECK_WITHIN_MS)))
-  const answered = answer.then(
-    () => true,
-    () => false,
-  )
-  return Promise.race([answered, late]).finally(() => clearTimeout(timer))
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`There was no answer within ${CHECK_WITHIN_MS} ms.`)), CHECK_WITHIN_MS)
+  })
+  try {
+    await Promise.race([answer, late])
+    return true
+  } catch (error) {
+    log.error({ err: error }, 'the service is not ready')
+    return false
+  } finally {
+    clearTimeout(timer)
+  }
 }

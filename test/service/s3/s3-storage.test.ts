@@ -445,6 +445,7 @@ describe('a store that is away', () => {
     bucket.script({ operation: 'bucket', nth: 'every', answer: { status: 503 } })
     expect((await ready()).status).toBe(200)
     service.advance(5_000)
+    lines.length = 0
     const away = await ready()
     bucket.script({ operation: 'bucket', nth: 'every', answer: { status: 404 } })
     const gone = await ready()
@@ -457,6 +458,13 @@ describe('a store that is away', () => {
         503,
         { status: 'unavailable', database: 'ok', store: 'unavailable' },
       ])
+    // A copy that is not ready gets no calls whose failure would tell why.
+    const reasons = lines.flatMap((line) => /"(The object store [^"]* its bucket: [^"]*)"/.exec(line)?.[1] ?? [])
+    expect(reasons).toEqual([
+      expect.stringMatching(/^The object store did not show its bucket: .* \(503\)\.$/),
+      expect.stringMatching(/^The object store would not show its bucket: .* \(404\)\.$/),
+      expect.stringMatching(/^The object store would not show its bucket: .* \(403\)\.$/),
+    ])
     expect((await ready()).status).toBe(200)
   })
 })
