@@ -259,12 +259,15 @@ describe('a file is put together', () => {
     await expect(assemble(file, etags)).rejects.toEqual(refusal(409, 'upload_lost'))
   })
 
-  it('but not yet believed where the upload is still listed after its completion found none', async () => {
-    const { file, etags } = await sent(BIG, SMALL)
-    store.script({ operation: 'complete', nth: 'every', answer: failure(404, 'NoSuchUpload', '') })
+  it.each(['NoSuchUpload', 'NoSuchKey'])(
+    'but %s is not yet believed where the upload is still listed',
+    async (code) => {
+      const { file, etags } = await sent(BIG, SMALL)
+      store.script({ operation: 'complete', nth: 'every', answer: failure(404, code, '') })
 
-    await expect(assemble(file, etags)).rejects.toEqual(refusal(503, 'storage_unavailable'))
-  })
+      await expect(assemble(file, etags)).rejects.toEqual(refusal(503, 'storage_unavailable'))
+    },
+  )
 })
 
 describe('the object itself', () => {
@@ -303,8 +306,16 @@ describe('the object itself', () => {
       head(file.sizeBytes, `"${other}-2"`, headers)
       await expect(assemble(file, etags)).rejects.toEqual(refusal(409, 'etag_mismatch', { part_number: 1 }))
     }
-    head(file.sizeBytes, `"${other}-2"`, { 'x-amz-server-side-encryption': 'aws:kms' })
-    await assemble(file, etags)
+    for (const headers of [
+      { 'x-amz-server-side-encryption': 'aws:kms' },
+      { 'x-amz-server-side-encryption': 'aws:fsx' },
+      { 'x-amz-server-side-encryption-customer-algorithm': 'AES256' },
+    ]) {
+      head(file.sizeBytes, `"${other}-2"`, headers)
+      await assemble(file, etags)
+      head(file.sizeBytes - 1, `"${other}-2"`, headers)
+      await expect(assemble(file, etags)).rejects.toEqual(refusal(409, 'size_mismatch'))
+    }
     // Made in some other way.
     for (const etag of ['opaque', other, `${other}-2x`, `x${other}-2`]) {
       head(file.sizeBytes, `"${etag}"`)

@@ -149,35 +149,6 @@ describe('a completion', () => {
     expect(bucket.uploads.has(uploadId)).toBe(false)
   })
 
-  it.each([
-    { 'x-amz-server-side-encryption': 'aws:kms' },
-    { 'x-amz-server-side-encryption': 'aws:fsx' },
-    { 'x-amz-server-side-encryption-customer-algorithm': 'AES256' },
-  ])('of an object whose ETag is no MD5, as %o says, goes by its size', async (encryption) => {
-    const { confirm } = await putBoth()
-    const head = (bytes: number) => {
-      const headers = { 'content-length': String(bytes), etag: `"${'0'.repeat(32)}-2"`, ...encryption }
-      bucket.script({ operation: 'head', nth: 'every', answer: { status: 200, headers } })
-    }
-
-    head(5 * MIB)
-    expect(codeOf(await confirm())).toEqual([409, 'size_mismatch', null])
-    head(5 * MIB + 3)
-    expect((await confirm()).status).toBe(200)
-  })
-
-  it.each([
-    ['NoSuchUpload', 404],
-    ['NoSuchKey', 404],
-  ])('that is refused with %s while the upload is still there is answered 503, not as lost', async (code, status) => {
-    const { confirm } = await putBoth()
-    bucket.script({ operation: 'complete', nth: 'every', answer: failure(status, code, '') })
-
-    expect(codeOf(await confirm())).toEqual([503, 'storage_unavailable', '1'])
-    bucket.script()
-    expect((await confirm()).status).toBe(200)
-  })
-
   it('of an upload that the store has forgotten is lost, and said so', async () => {
     const { uploadId, confirm } = await putBoth()
     await fetch(`${bucket.origin}/recordings/x?uploadId=${encodeURIComponent(uploadId)}`, { method: 'DELETE' })
@@ -196,13 +167,6 @@ describe('a completion', () => {
 
     expect(codeOf(await confirm())).toEqual([409, 'session_cancelled', null])
     expect([cancelled, bucket.objects.has(key)]).toEqual([200, false])
-  })
-
-  it('is asked for without a list of parts where the store has none', async () => {
-    const { confirm } = await putBoth()
-    bucket.script({ operation: 'list', nth: 'every', answer: failure(501, 'NotImplemented', '') })
-
-    expect((await confirm()).status).toBe(200)
   })
 })
 
@@ -423,16 +387,6 @@ describe('a store that is away', () => {
     expect((await cancel()).status).toBe(200)
     expect(bucket.objects.has(key)).toBe(false)
     expect(lines.join('')).not.toMatch(/secret-of-the-bucket|X-Amz|Signature=/)
-  })
-
-  it.each([
-    ['RequestTimeout', 400],
-    ['OperationAborted', 409],
-  ])('or busy, as %s says, is so for now', async (code, status) => {
-    const { confirm } = await putBoth()
-    bucket.script({ operation: 'list', nth: 'every', answer: failure(status, code, '') })
-
-    expect(codeOf(await confirm())).toEqual([503, 'storage_unavailable', '1'])
   })
 
   it('makes the service not ready, which asks again at once, and after a good answer not for five seconds', async () => {
