@@ -50,13 +50,16 @@ it('keeps names in the order of capture, each with the frame rate that it was re
   const names = Array.from({ length: 5_001 }, (_, index) => `${index}.mp4`)
   await register(own, sessionId, ['a.mp4', 'b.mp4', ...names], { video_framerate: 30 })
   await register(own, sessionId, ['a.mp4', 'c.mp4'], { video_framerate: 240, reprocess: true })
+  const tracking = await openCaptureSession(own, 3)
+  await register(own, tracking, ['d.action'], { video_framerate: 500 })
+  await register(own, tracking, ['d.action', 'e.action'], { reprocess: true })
   await own.close()
 
   const db = await openDatabase({ kind: 'embedded', folder: join(dataDir, 'db') })
   const rows = await db
     .selectFrom('mocap_session_files')
     .select(['name', 'video_framerate'])
-    .where('name', 'in', ['a.mp4', 'b.mp4', 'c.mp4', '5000.mp4'])
+    .where('name', 'in', ['a.mp4', 'b.mp4', 'c.mp4', '5000.mp4', 'd.action', 'e.action'])
     .orderBy('id')
     .execute()
   await db.destroy()
@@ -66,7 +69,22 @@ it('keeps names in the order of capture, each with the frame rate that it was re
     ['b.mp4', 30],
     ['5000.mp4', 30],
     ['c.mp4', 240],
+    ['d.action', 500],
+    ['e.action', null],
   ])
+})
+
+it.each([
+  [2, 'clip.MOV', 'files of a tracking system, not video'],
+  [67, 'a.action', 'video files (.mov, .mp4)'],
+])('says which files the mocap type %i takes when %s is not one', async (mocapTypeId, name, wanted) => {
+  const session_id = await openCaptureSession(service, mocapTypeId)
+  const body = { session_id, filenames: [name], video_framerate: 30 }
+
+  const { status, json } = await service.call('POST', '/mocap_session_file', body)
+
+  const message = `The session's mocap type takes ${wanted}: "${name}" is not one.`
+  expect([status, json]).toEqual([422, { error: { code: 'wrong_file_kind', message, filename: name } }])
 })
 
 it('takes its moments from its clock', async () => {
