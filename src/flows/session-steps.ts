@@ -16,7 +16,7 @@ import { createSessionJob } from './session-job.ts'
 import type { SessionRecord } from './session-record.ts'
 import type { Telling } from './telling.ts'
 import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
-import { proveSources, sourceOf, wholeDigestOf } from './prove-sources.ts'
+import { createSourceProof } from './prove-sources.ts'
 import { giveHostTime } from '../core/time/within-time.ts'
 
 export interface SessionSteps {
@@ -48,8 +48,7 @@ export function createSessionSteps(
 ): SessionSteps {
   const { clock, engine } = ports
   const { protocol, files } = definition
-  /** A source from an earlier run is proven once, before the first transfer of this run. */
-  let isProven = !record.folded()
+  const proof = createSourceProof(ports, definition, record)
   let failure: unknown
   let keepsConfirmed: boolean | undefined = record.folded()?.keepsConfirmed
   let running: Promise<unknown> = Promise.resolve()
@@ -72,11 +71,9 @@ export function createSessionSteps(
   const transfer = async (signal: AbortSignal) => {
     // The storage may be reachable again since the last transfer, so its wait is over.
     onTransferEvent({ type: 'reachable' })
-    if (!isProven) await proveSources(ports, definition, record, telling, signal)
-    isProven = true
     const job = createSessionJob({
-      digestWhole: wholeDigestOf(ports, definition),
-      source: (fileIndex) => sourceOf(definition, fileIndex),
+      source: (fileIndex) => proof.source(fileIndex, signal),
+      readAgain: proof.readAgain,
       bytesPerSecond: telling.bytesPerSecond,
       onReplaced(event, hasPossibleOrphan) {
         telling.tellReplaced(event)
