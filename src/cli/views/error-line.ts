@@ -1,5 +1,6 @@
 // An error as one line for a person, with what the network itself said if the error says only that it failed.
 
+import { isCertificateCode } from '../../adapters/node/http/network-failure.ts'
 import { adviceOn } from '../../core/advice.ts'
 import { redactText } from '../../core/redact.ts'
 import { isUploadError, summarize, TransportError, type ErrorSummary } from '../../core/errors.ts'
@@ -22,7 +23,7 @@ export function errorLine(error: unknown): ErrorSummary {
   const failure = networkFailureOf(error)
   if (failure === undefined || message.includes(failure.message)) return said(message)
   const { host, systemCode } = failure.details
-  if (isBaseUrlDoubtful === true && isOfProxy(failure)) {
+  if (isBaseUrlDoubtful === true && (isOfProxy(failure) || isUntrusted(systemCode))) {
     const words = `Could not reach ${String(host)} in ${countOf(attempt, 'attempt')}. ${failure.message}.`
     return { ...said(words), isBaseUrlDoubtful: undefined }
   }
@@ -122,6 +123,13 @@ function networkFailureOf(error: unknown): TransportError | undefined {
  */
 function isOfProxy({ details }: TransportError): boolean {
   return details['proxy'] !== undefined && !String(details['systemCode']).startsWith('ERR_PROXY_ANSWERED_5')
+}
+
+/** True if the host answered there with its certificate, and only that is not accepted. One for another name may be another host's. */
+function isUntrusted(systemCode: unknown): boolean {
+  return (
+    typeof systemCode === 'string' && isCertificateCode(systemCode) && systemCode !== 'ERR_TLS_CERT_ALTNAME_INVALID'
+  )
 }
 
 function onOneLine(text: string): string {

@@ -65,6 +65,25 @@ describe('the line of an error', () => {
     expect(error.message).toBe(`Could not reach h:443 in 3 attempts. ${message}.`)
   })
 
+  it.each([
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', undefined, 'Could not reach h:443 in 3 attempts. It was not accepted.'],
+    ['CERT_HAS_EXPIRED', undefined, 'Could not reach h:443 in 3 attempts. It was not accepted.'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', true, 'Could not reach h:443. Check the base URL. It was not accepted.'],
+  ])(
+    'of a certificate that is not accepted (%s) doubts the base URL only for another name',
+    (code, isInDoubt, words) => {
+      const details = { host: 'h:443', systemCode: code }
+      const cause = new TransportError('ERR_UPLOAD_NETWORK', 'It was not accepted', {
+        ...{ ending: 'neverWhole', phase: 'connect', details },
+      })
+      const lasts = { host: 'h:443', attempts: 3, isBaseUrlDoubtful: true }
+      const guess = 'Could not reach h:443. Check the base URL.'
+      const error = errorLine(new UploadError('ERR_UPLOAD_HOST_UNREACHABLE', guess, { cause, details: lasts }))
+
+      expect([error.isBaseUrlDoubtful, error.message]).toEqual([isInDoubt, words])
+    },
+  )
+
   it('of a proxy that finds no such host leaves the base URL in doubt', () => {
     const details = { host: 'h:443', proxy: 'p:3128', systemCode: 'ERR_PROXY_ANSWERED_503' }
     const cause = new TransportError('ERR_UPLOAD_NETWORK', 'The proxy p:3128 answered 503', {
