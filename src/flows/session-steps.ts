@@ -142,11 +142,12 @@ export function createSessionSteps(
 }
 
 async function createSession(
-  options: UploadDefinition & OpenSessionOptions,
+  options: UploadDefinition & OpenSessionOptions & Pick<FlowPorts, 'memory'>,
   telling: Telling,
   { signal, looking }: { readonly signal: AbortSignal; readonly looking: AbortSignal },
 ): Promise<void> {
-  const { flow, params, host, files, protocol, partSizeBytes, record } = options
+  const { flow, params, memory, files, protocol, partSizeBytes, record } = options
+  const host = flow === 'custom' ? undefined : memory.host
   // Given up for taking too long, an earlier create of this run may have come to its end after all.
   if (record.folded()?.place === 'created') return
   if (!record.folded()) {
@@ -162,7 +163,7 @@ async function createSession(
   } else await record.write({ type: 'session.creating' })
   const plans: readonly PlannedFile[] = record.ledger().files.map((file) => file.plan)
   const created = await openSession(options, plans, { signal, looking })
-  await record.write({ type: 'session.created', ...created })
+  await record.write({ type: 'session.created', ...created, host })
   if (record.folded()?.hasPossibleOrphan) telling.warnOfOrphan()
 }
 

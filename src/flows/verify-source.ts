@@ -5,7 +5,7 @@ import { closeOpened, openPlanned } from '../core/attempt/reader-cache.ts'
 import { asSourceError } from '../core/attempt/source-failure.ts'
 import { UploadError } from '../core/errors.ts'
 import { isReceived, type LedgerFile, type LedgerPart } from '../core/journal/ledger.ts'
-import type { BodyHash, Hasher, PlannedFile, Random, Reader, Source } from '../core/ports.ts'
+import type { BodyHash, Hasher, Random, Reader, Source } from '../core/ports.ts'
 import { unlessAborted } from '../core/unless-aborted.ts'
 
 export interface VerifySourceOptions {
@@ -52,7 +52,9 @@ async function compareParts(
   { hasher, signal }: { readonly hasher: Hasher | undefined; readonly signal: AbortSignal },
   whole?: BodyHash,
 ): Promise<void> {
-  await withReader(source, file.plan, signal, async (reader) => {
+  const opening = fromSource(() => openPlanned(source, file.plan))
+  try {
+    const reader = await unlessAborted(opening, signal)
     const windows = windowsFor(file, whole ? READ_BYTES : PROOF_READ_BYTES)
     for (const part of parts) {
       const md5 = part.receipt?.md5
@@ -67,20 +69,7 @@ async function compareParts(
         hash?.dispose?.()
       }
     }
-  })
-}
-
-/** Opens the source and checks at the end that it is still the same. */
-async function withReader(
-  source: Source,
-  plan: PlannedFile,
-  signal: AbortSignal,
-  use: (reader: Reader) => Promise<void>,
-): Promise<void> {
-  const opening = fromSource(() => openPlanned(source, plan))
-  try {
-    const reader = await unlessAborted(opening, signal)
-    await use(reader)
+    // At the end it must still be the same.
     await fromSource(() => reader.verify())
   } finally {
     void closeOpened(opening)
