@@ -3,6 +3,7 @@
 import { resolve } from 'node:path'
 
 import { isVideoName } from '../client/capture-kind.ts'
+import { isFileName } from '../client/contract/fields.ts'
 import { invalid } from '../core/errors.ts'
 import type { Source } from '../core/ports.ts'
 import { inBatches } from '../flows/in-batches.ts'
@@ -29,6 +30,9 @@ export async function findFiles(
   const found = await filesUnder(paths)
   for (const entry of found.skipped) tellSkipped(output, entry)
   const files = onceEach(found.files, output).map(({ path, name }) => ({ path, name, source: plannedSource(path) }))
+  const path = files.find(({ name }) => !isFileName(name))?.path
+  if (path !== undefined)
+    invalid(`"${path}" cannot be uploaded: its name has a \\ in it, which is a path on other systems. Rename it.`)
   const reasons = await inBatches(files, ({ name, source }) => reasonAgainst(name, source, wanted))
   const unwanted = files.flatMap(({ path }, index) => {
     const reason = reasons[index]

@@ -13,7 +13,7 @@ const ADVICE: Readonly<Record<UploadErrorCode, string>> = {
   ERR_UPLOAD_NETWORK:
     'Check the network and the host in the message, then try again; a session that was begun can be resumed. A private certificate authority is given with caPem (--ca-file).',
   ERR_UPLOAD_TIMEOUT:
-    'Try again when the line is better; a session that was begun can be resumed. For a very slow line, timeouts and callTimeoutMs can be longer.',
+    'Try again when the line is better; a session that was begun can be resumed. For a very slow line, a program can give longer timeouts and a longer callTimeoutMs.',
   ERR_UPLOAD_ANSWER_HIDDEN:
     'Allow the origin of the page, the method PUT and all headers in the CORS rule of the bucket, and expose ETag.',
   ERR_UPLOAD_HOST_UNREACHABLE:

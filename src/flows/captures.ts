@@ -72,7 +72,6 @@ export function defineCaptures(context: FlowContext, input: CapturesInput): Uplo
   return {
     flow: 'capture',
     params: { ...params, kind },
-    host: context.memory.host,
     files,
     protocol,
     signal: input.signal,

@@ -1,56 +1,64 @@
-// Reads the sources of a session again: before the first transfer of a run, to prove that they are what an earlier run sent, and
-// before a confirmation, for the digest of the whole file.
+// Reads the sources of a session again: before a file that an earlier run has begun goes on, to prove that it is still what was
+// sent, and before a confirmation, for the digest of the whole file. Each file is proven as its turn comes, so that others are sent
+// meanwhile: reading what was sent takes minutes for large files, and on a drive that is gone it never ends.
 
-import { isUploadError, known, summarize } from '../core/errors.ts'
+import { isUploadError, known } from '../core/errors.ts'
 import { isSettled, type LedgerFile } from '../core/journal/ledger.ts'
 import type { Source } from '../core/ports.ts'
 import { unlessLate } from '../core/time/unless-late.ts'
 import type { SessionRecord } from './session-record.ts'
-import type { Telling } from './telling.ts'
 import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
 import { digestWhole, verifySource } from './verify-source.ts'
 
-/** Files whose source has changed since the earlier run fail here, each alone, before a byte is sent. */
-export async function proveSources(
+export interface SourceProof {
+  /** A source that opens only if it is still what an earlier run has sent of it. Rejects as `verifySource` does. */
+  source(fileIndex: number, signal: AbortSignal): Pick<Source, 'open'>
+  /**
+   * Reads what must be read again of a file whose parts are all stored; resolves with its SHA-256 where that was asked for.
+   * Undefined: nothing. Rejects as `verifySource` does.
+   */
+  readAgain(file: LedgerFile, signal: AbortSignal): Promise<string | undefined> | undefined
+}
+
+/** `record`: as the run begins. What an earlier run has sent is proven once in this one. */
+export function createSourceProof(
   ports: FlowPorts,
   definition: UploadDefinition,
-  record: SessionRecord,
-  telling: Telling,
-  signal: AbortSignal,
-): Promise<void> {
-  const { hasher, random } = ports
-  for (const file of record.ledger().files) {
-    if (!hasher || isSettled(file) || file.receivedCount === 0) continue
+  record: Pick<SessionRecord, 'folded'>,
+): SourceProof {
+  const { clock, contentHasher, hasher, random } = ports
+  const begun = record.folded()?.ledger.files.filter((file) => !isSettled(file) && file.receivedCount > 0)
+  const unproven = new Map(hasher && begun?.map((file) => [file.plan.fileIndex, file]))
+  const sourceOf = (fileIndex: number): Source => known(definition.files[fileIndex]).source
+
+  const prove = async (file: LedgerFile, signal: AbortSignal): Promise<void> => {
     const { fileIndex } = file.plan
+    const depth = definition.verifyDepth
+    await verifySource(file, sourceOf(fileIndex), { hasher: known(hasher), random, depth, signal })
+    unproven.delete(fileIndex)
+  }
+  const proveSent = async (file: LedgerFile, signal: AbortSignal): Promise<undefined> => {
     try {
-      const { verifyDepth: depth } = definition
-      const reading = verifySource(file, sourceOf(definition, fileIndex), { hasher, random, depth, signal })
-      await unlessHung(ports, signal, reading)
+      await prove(file, signal)
     } catch (error) {
-      if (signal.aborted || !isUploadError(error)) throw error
-      // Only the confirmation of this file is missing, which needs nothing of it: all was sent while it could be read.
-      if (file.state !== 'ready' && error.code === 'ERR_UPLOAD_SOURCE_READ') continue
-      await record.write({ type: 'file.failed', fileIndex, error: summarize(error) })
-      telling.take({ type: 'fileState', file })
+      // Only the confirmation is missing, which needs nothing of the file: all was sent while it could be read.
+      if (signal.aborted || !isUploadError(error) || error.code !== 'ERR_UPLOAD_SOURCE_READ') throw error
     }
   }
-}
 
-/** Reads a whole file again for its SHA-256. Undefined where no digest was asked for. */
-export function wholeDigestOf(ports: FlowPorts, definition: UploadDefinition) {
-  const { contentHasher, hasher: partHasher } = ports
-  if (!contentHasher) return undefined
-  return (file: LedgerFile, signal: AbortSignal) => {
-    const source = sourceOf(definition, file.plan.fileIndex)
-    return unlessHung(ports, signal, digestWhole(file, source, { contentHasher, partHasher, signal }))
+  return {
+    source(fileIndex, signal) {
+      const source = sourceOf(fileIndex)
+      const file = unproven.get(fileIndex)
+      return file ? { open: (expected) => prove(file, signal).then(() => source.open(expected)) } : source
+    },
+    readAgain(file, signal) {
+      const { fileIndex } = file.plan
+      const reading = contentHasher
+        ? digestWhole(file, sourceOf(fileIndex), { contentHasher, hasher, signal })
+        : unproven.has(fileIndex) && proveSent(file, signal)
+      // Reading may never end where the drive is gone.
+      return reading ? unlessLate(clock, signal, reading, () => Promise.reject(signal.reason as Error)) : undefined
+    },
   }
-}
-
-export function sourceOf({ files }: UploadDefinition, fileIndex: number): Source {
-  return known(files[fileIndex]).source
-}
-
-/** Reading a source again may never end where its drive is gone. */
-function unlessHung<T>({ clock }: FlowPorts, signal: AbortSignal, reading: Promise<T>): Promise<T> {
-  return unlessLate(clock, signal, reading, () => Promise.reject(signal.reason as Error))
 }

@@ -7,25 +7,28 @@ import { isUploadError, known, summarize, wasDoubtful } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import { named } from '../core/transfer/file-failure.ts'
 import type { LedgerFile } from '../core/journal/ledger.ts'
-import type { AddressedFile, Clock, Protocol, Source } from '../core/ports.ts'
+import type { AddressedFile, Clock, Hasher, Protocol } from '../core/ports.ts'
 import { sleep } from '../core/time/sleep.ts'
 import type { TransferEvent, TransferJob } from '../core/transfer/transfer-job.ts'
 import { checkAddressed, placeOf, type PlaceOwners } from './check-addressed.ts'
 import { endLeftSessions } from './end-sessions.ts'
 import { callProtocol } from './protocol-call.ts'
+import type { SourceProof } from './prove-sources.ts'
 import { createRenewal, type RenewAddresses, type SessionReplaced } from './renewal.ts'
 import type { SessionRecord } from './session-record.ts'
 
 export interface SessionJobOptions extends AddressRules {
   readonly record: SessionRecord
   readonly protocol: Protocol
-  readonly source: (fileIndex: number) => Source
+  readonly source: TransferJob['source']
   readonly report: (event: TransferEvent) => void
   readonly clock: Clock
   /** A host's own way to sign again; see RenewAddresses. */
   readonly renewAddresses?: RenewAddresses | undefined
-  /** Reads the whole file again and returns its SHA-256. Absent where that was not asked for. */
-  readonly digestWhole?: ((file: LedgerFile, signal: AbortSignal) => Promise<string>) | undefined
+  /** See SourceProof. */
+  readonly readAgain?: SourceProof['readAgain'] | undefined
+  /** Present where all of each file is read again. */
+  readonly contentHasher?: Hasher | undefined
   /** The rate measured while bytes moved steadily; 0 while unknown. */
   readonly bytesPerSecond: () => number
   readonly onReplaced: (event: SessionReplaced, hasPossibleOrphan: boolean) => void
@@ -48,7 +51,6 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
   /** Names that are refused may be somebody else's. In a session of our own they are ours: a line may deliver a call twice. */
   const hasOthers = record.folded()?.params['sessionId'] !== undefined
   const confirmRefusals = new Map<number, number>()
-  const isNothingToAsk = !protocol.confirm && !options.digestWhole
   const ownerOf: PlaceOwners = new Map()
   for (const { addresses, plan } of ledger.files)
     if (addresses[0] !== undefined) ownerOf.set(placeOf(protocol, plan, addresses[0]), plan.fileIndex)
@@ -102,11 +104,15 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
 
   const confirmed = ({ plan: { fileIndex } }: LedgerFile, sha256?: string): Promise<undefined> | undefined =>
     record.write({ type: 'file.confirmed', fileIndex, ...given({ sha256 }) })?.then(() => undefined)
-  const confirm = async (file: LedgerFile, signal: AbortSignal): Promise<readonly number[] | undefined> => {
+  const confirm = async (
+    file: LedgerFile,
+    reading: Promise<string | undefined> | undefined,
+    signal: AbortSignal,
+  ): Promise<readonly number[] | undefined> => {
     const { fileIndex } = file.plan
     // A yes of an earlier run may have been lost: then the file is there, and must not be sent twice.
     const isSweepable = file.addressesWere !== undefined && !file.mayBeConfirmed
-    const sha256 = await options.digestWhole?.(file, signal)
+    const sha256 = await reading
     if (protocol.confirm) {
       await record.write({ type: 'file.confirming', fileIndex })
       report({ type: 'fileState', file })
@@ -143,7 +149,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
     source,
     record: (body) => record.write(body),
     report,
-    ...(isNothingToAsk ? { finishesAtOnce: RECORDS_AT_ONCE } : {}),
+    ...(protocol.confirm || options.contentHasher ? {} : { finishesAtOnce: RECORDS_AT_ONCE }),
     async replenish(signal) {
       const batch: LedgerFile[] = []
       // Names that an earlier run asked for go in a batch of their own, because only they may be overwritten.
@@ -159,7 +165,10 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
       }
       if (batch.length > 0) await registerOrFail(batch, isRepeat, signal)
     },
-    finish: (file, signal) => (isNothingToAsk ? confirmed(file) : confirm(file, signal)),
+    finish(file, signal) {
+      const reading = options.readAgain?.(file, signal)
+      return reading || protocol.confirm ? confirm(file, reading, signal) : confirmed(file)
+    },
     renew: createRenewal({
       register: (file, signal) =>
         register([file], true, signal).then(

@@ -16,7 +16,7 @@ import { createSessionJob } from './session-job.ts'
 import type { SessionRecord } from './session-record.ts'
 import type { Telling } from './telling.ts'
 import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
-import { proveSources, sourceOf, wholeDigestOf } from './prove-sources.ts'
+import { createSourceProof } from './prove-sources.ts'
 import { giveHostTime } from '../core/time/within-time.ts'
 
 export interface SessionSteps {
@@ -48,8 +48,7 @@ export function createSessionSteps(
 ): SessionSteps {
   const { clock, engine } = ports
   const { protocol, files } = definition
-  /** A source from an earlier run is proven once, before the first transfer of this run. */
-  let isProven = !record.folded()
+  const proof = createSourceProof(ports, definition, record)
   let failure: unknown
   let keepsConfirmed: boolean | undefined = record.folded()?.keepsConfirmed
   let running: Promise<unknown> = Promise.resolve()
@@ -72,11 +71,9 @@ export function createSessionSteps(
   const transfer = async (signal: AbortSignal) => {
     // The storage may be reachable again since the last transfer, so its wait is over.
     onTransferEvent({ type: 'reachable' })
-    if (!isProven) await proveSources(ports, definition, record, telling, signal)
-    isProven = true
     const job = createSessionJob({
-      digestWhole: wholeDigestOf(ports, definition),
-      source: (fileIndex) => sourceOf(definition, fileIndex),
+      source: (fileIndex) => proof.source(fileIndex, signal),
+      readAgain: proof.readAgain,
       bytesPerSecond: telling.bytesPerSecond,
       onReplaced(event, hasPossibleOrphan) {
         telling.tellReplaced(event)
@@ -145,11 +142,12 @@ export function createSessionSteps(
 }
 
 async function createSession(
-  options: UploadDefinition & OpenSessionOptions,
+  options: UploadDefinition & OpenSessionOptions & Pick<FlowPorts, 'memory'>,
   telling: Telling,
   { signal, looking }: { readonly signal: AbortSignal; readonly looking: AbortSignal },
 ): Promise<void> {
-  const { flow, params, host, files, protocol, partSizeBytes, record } = options
+  const { flow, params, memory, files, protocol, partSizeBytes, record } = options
+  const host = flow === 'custom' ? undefined : memory.host
   // Given up for taking too long, an earlier create of this run may have come to its end after all.
   if (record.folded()?.place === 'created') return
   if (!record.folded()) {
@@ -165,7 +163,7 @@ async function createSession(
   } else await record.write({ type: 'session.creating' })
   const plans: readonly PlannedFile[] = record.ledger().files.map((file) => file.plan)
   const created = await openSession(options, plans, { signal, looking })
-  await record.write({ type: 'session.created', ...created })
+  await record.write({ type: 'session.created', ...created, host })
   if (record.folded()?.hasPossibleOrphan) telling.warnOfOrphan()
 }
 

@@ -21,13 +21,13 @@ export interface FlowPorts extends AddressRules {
   /** Computes the SHA-256 of a whole file before each confirmation. Without it that is skipped. */
   readonly contentHasher: Hasher | undefined
   readonly running: Running
+  /** What the client knows of its host. */
+  readonly memory: HostMemory
 }
 
 /** The same with what makes the protocols of the service, and what an upload may leave to its Uplink. */
 export interface FlowContext extends FlowPorts {
   readonly client: ServiceClient
-  /** What the client knows of its host. */
-  readonly memory: HostMemory
   /** For uploads that name no part size. */
   readonly partSizeBytes: PartSize | undefined
   /** How the platform finds a file from an earlier run again. Absent where it cannot. */
@@ -46,8 +46,6 @@ export interface UploadDefinition {
   readonly flow: FlowName
   /** Plain data from which the protocol can be made again. It is journalled, so it never holds a credential. */
   readonly params: Readonly<Record<string, unknown>>
-  /** `host:port` of the service that the protocol calls. Absent for a protocol of the host's. */
-  readonly host?: string
   readonly files: readonly UploadFile[]
   readonly protocol: Protocol
   readonly partSizeBytes?: PartSize | undefined

@@ -5,7 +5,7 @@ import { closeOpened, openPlanned } from '../core/attempt/reader-cache.ts'
 import { asSourceError } from '../core/attempt/source-failure.ts'
 import { UploadError } from '../core/errors.ts'
 import { isReceived, type LedgerFile, type LedgerPart } from '../core/journal/ledger.ts'
-import type { Hasher, PlannedFile, Random, Reader, Source } from '../core/ports.ts'
+import type { BodyHash, Hasher, Random, Reader, Source } from '../core/ports.ts'
 import { unlessAborted } from '../core/unless-aborted.ts'
 
 export interface VerifySourceOptions {
@@ -18,30 +18,58 @@ export interface VerifySourceOptions {
 
 const SAMPLE_COUNT = 3
 const READ_BYTES = 1_048_576
+/** As many files may be proven at once as parts are in flight, but only few are read whole. */
+const PROOF_READ_BYTES = 262_144
 
 /** Rejects with ERR_UPLOAD_SOURCE_CHANGED, or with ERR_UPLOAD_SOURCE_READ where the source cannot be read. */
-export async function verifySource(file: LedgerFile, source: Source, options: VerifySourceOptions): Promise<void> {
-  const { plan } = file
-  await withReader(source, plan, options.signal, async (reader) => {
-    const windows = windowsFor(file)
-    for (const part of choose(file, options)) {
-      if ((await digest(part, reader, windows, options)) === part.receipt?.md5) continue
-      throw changed(part.partNumber, plan.name)
-    }
-  })
+export function verifySource(file: LedgerFile, source: Source, options: VerifySourceOptions): Promise<void> {
+  return compareParts(file, source, choose(file, options), options)
 }
 
-/** Opens the source and checks at the end that it is still the same. */
-async function withReader(
+/**
+ * Reads the whole file again, in order, and returns its SHA-256. On the way it compares every part with the digest of what was
+ * sent. Rejects as `verifySource` does.
+ */
+export async function digestWhole(
+  file: LedgerFile,
   source: Source,
-  plan: PlannedFile,
-  signal: AbortSignal,
-  use: (reader: Reader) => Promise<void>,
+  options: { readonly contentHasher: Hasher; readonly hasher: Hasher | undefined; readonly signal: AbortSignal },
+): Promise<string> {
+  const whole = options.contentHasher.start()
+  try {
+    await compareParts(file, source, file.parts, options, whole)
+    return await whole.digest()
+  } finally {
+    whole.dispose?.()
+  }
+}
+
+/** Reads these parts and compares each that has a digest with it. `whole` takes all that is read. */
+async function compareParts(
+  file: LedgerFile,
+  source: Source,
+  parts: readonly LedgerPart[],
+  { hasher, signal }: { readonly hasher: Hasher | undefined; readonly signal: AbortSignal },
+  whole?: BodyHash,
 ): Promise<void> {
-  const opening = fromSource(() => openPlanned(source, plan))
+  const opening = fromSource(() => openPlanned(source, file.plan))
   try {
     const reader = await unlessAborted(opening, signal)
-    await use(reader)
+    const windows = windowsFor(file, whole ? READ_BYTES : PROOF_READ_BYTES)
+    for (const part of parts) {
+      const md5 = part.receipt?.md5
+      const hash = md5 === undefined ? undefined : hasher?.start(part.end - part.start)
+      try {
+        // MD5 starts first: a worker thread may compute it while this thread computes the SHA-256.
+        await readThrough(part, reader, windows, signal, async (piece) => {
+          await Promise.all([hash?.update(piece), whole?.update(piece)])
+        })
+        if (hash && (await hash.digest()) !== md5) throw changed(part.partNumber)
+      } finally {
+        hash?.dispose?.()
+      }
+    }
+    // At the end it must still be the same.
     await fromSource(() => reader.verify())
   } finally {
     void closeOpened(opening)
@@ -64,62 +92,13 @@ function choose(file: LedgerFile, { depth, random }: VerifySourceOptions): Ledge
   return [...new Set([0, ...others, proven.length - 1])].flatMap((index) => proven[index] ?? [])
 }
 
-async function digest(
-  part: LedgerPart,
-  reader: Reader,
-  windows: Windows,
-  { hasher, signal }: VerifySourceOptions,
-): Promise<string> {
-  const hash = hasher.start(part.end - part.start)
-  try {
-    await readThrough(part, reader, windows, signal, (piece) => hash.update(piece))
-    return await hash.digest()
-  } finally {
-    hash.dispose?.()
-  }
-}
-
-/**
- * Reads the whole file again, in order, and returns its SHA-256. On the way it compares every part with the digest of what was
- * sent. Rejects as `verifySource` does.
- */
-export async function digestWhole(
-  file: LedgerFile,
-  source: Source,
-  options: { readonly contentHasher: Hasher; readonly partHasher: Hasher | undefined; readonly signal: AbortSignal },
-): Promise<string> {
-  const { plan } = file
-  const whole = options.contentHasher.start()
-  try {
-    await withReader(source, plan, options.signal, async (reader) => {
-      const windows = windowsFor(file)
-      for (const part of file.parts) {
-        const md5 = part.receipt?.md5
-        const hash = md5 === undefined ? undefined : options.partHasher?.start(part.end - part.start)
-        try {
-          // MD5 starts first: a worker thread may compute it while this thread computes the SHA-256.
-          await readThrough(part, reader, windows, options.signal, async (piece) => {
-            await Promise.all([hash?.update(piece), whole.update(piece)])
-          })
-          if (hash && (await hash.digest()) !== md5) throw changed(part.partNumber, plan.name)
-        } finally {
-          hash?.dispose?.()
-        }
-      }
-    })
-    return await whole.digest()
-  } finally {
-    whole.dispose?.()
-  }
-}
-
 type Windows = readonly [Uint8Array, Uint8Array]
 
-/** The only memory that reading a file again takes, whatever its number of parts: at most 2 MiB. */
-function windowsFor({ parts }: LedgerFile): Windows {
+/** The only memory that reading a file again takes, whatever its number of parts: two windows of `mostBytes` at most. */
+function windowsFor({ parts }: LedgerFile, mostBytes: number): Windows {
   const longest = parts.reduce((bytes, { start, end }) => Math.max(bytes, end - start), 0)
-  const firstBytes = Math.min(READ_BYTES, longest)
-  return [new Uint8Array(firstBytes), new Uint8Array(Math.min(READ_BYTES, longest - firstBytes))]
+  const firstBytes = Math.min(mostBytes, longest)
+  return [new Uint8Array(firstBytes), new Uint8Array(Math.min(mostBytes, longest - firstBytes))]
 }
 
 /** Reads into one window while the other is being consumed. */
@@ -128,7 +107,7 @@ async function readThrough(
   reader: Reader,
   windows: Windows,
   signal: AbortSignal,
-  take: (piece: Uint8Array) => Promise<void> | void,
+  take: (piece: Uint8Array) => Promise<void>,
 ): Promise<void> {
   let [window, other] = windows
   let taking: Promise<void> | undefined
@@ -137,16 +116,16 @@ async function readThrough(
     const from = at
     await Promise.all([taking, fromSource(() => reader.read(piece, from, signal))])
     signal.throwIfAborted()
-    taking = take(piece) ?? undefined
+    taking = take(piece)
     ;[window, other] = [other, window]
     at += piece.byteLength
   }
   await taking
 }
 
-function changed(partNumber: number, name: string): UploadError {
+function changed(partNumber: number): UploadError {
   return new UploadError(
     'ERR_UPLOAD_SOURCE_CHANGED',
-    `Part ${partNumber} of ${name} is no longer what was sent. Upload the file again as it is now.`,
+    `Part ${partNumber} is no longer what was sent. Upload the file again as it is now.`,
   )
 }

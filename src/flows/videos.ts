@@ -62,7 +62,6 @@ export function defineVideos(context: FlowContext, input: VideosInput): UploadDe
   return {
     flow: 'video',
     params: { ...params },
-    host: context.memory.host,
     protocol,
     renewAddresses,
     signal: input.signal,

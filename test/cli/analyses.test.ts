@@ -130,6 +130,12 @@ describe('an analysis', () => {
     expect(lastLine(stdout)).toMatchObject({ flow: 'analysis', status: 'completed', serviceStatus: 'completed' })
   })
 
+  it.each(['watch', 'request'])('has an exit code at its deadline that the help of %s tells', async (command) => {
+    const { stdout } = await cli.run(['help', 'analysis', command], {})
+
+    expect(stdout).toMatch(/Exit code 0 also where the analysis is still going on at the deadline/)
+  })
+
   it('that the service fails ends with 1; one that is not over at the deadline ends with 0 and says so', async () => {
     const failing = await serviceWith({ analysisProgress: ['error'] })
     const primary = '{"movement_type_id":1,"dom_hand":"RHA"}'

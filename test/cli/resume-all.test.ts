@@ -190,6 +190,22 @@ it('leaves out what was begun at another service, unless it is named, and says a
   expect(named.stdout).toMatch(/^dry run: video-theirs: /)
 })
 
+it('takes up what was given to a misspelt address, begun here by a resume, and interrupted', async () => {
+  const misspelt = await cli.run(
+    ['video', 'clip.mp4', ...VIDEO, '--json'],
+    environment({ MOCAP_BASE_URL: DEAD_STORAGE }),
+  )
+  const key = String(lastLine(misspelt.stdout)['key'])
+  await service.close()
+  service = await startIndependentService({ faults: [{ operation: 'confirm', nth: 1, action: { status: 401 } }] })
+  expect((await cli.run(['resume', key], environment())).code).toBe(4)
+
+  const { code, stdout, stderr } = await cli.run(['resume'], environment())
+
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(/^confirmed: 1 of 1 file confirmed/m)
+})
+
 it('leaves out what another service was asked to begin without an answer, and begins here what nobody was asked for', async () => {
   const keys = ['capture-asked', 'capture-new']
   for (const key of keys) {

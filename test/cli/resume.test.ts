@@ -170,7 +170,7 @@ describe('an upload that was interrupted', () => {
     await utimes(path, WRITTEN_AT, WRITTEN_AT)
 
     // Told by its bytes, and not by its time.
-    const changedPart = expect.stringMatching(/Part [12] of big\.mp4 is no longer what was sent/) as string
+    const changedPart = expect.stringMatching(/^big\.mp4: Part [12] is no longer what was sent/) as string
     expect(code).toBe(3)
     expect(lastLine(stdout)).toMatchObject({
       status: 'partial',

@@ -282,6 +282,16 @@ describe.concurrent('wrong use', () => {
     )
   })
 
+  // Windows takes it for a path.
+  it.skipIf(process.platform === 'win32')('is a file below a folder with a name that is a path elsewhere', async () => {
+    await mkdir(join(cli.folder, 'odd', 'deep'), { recursive: true })
+    await writeFile(join(cli.folder, 'odd', 'deep', 'swing\\1.action'), 'content')
+
+    expect(await refused(['capture', 'odd', ...CAPTURE])).toBe(
+      'error: "odd/deep/swing\\1.action" cannot be uploaded: its name has a \\ in it, which is a path on other systems. Rename it. (ERR_UPLOAD_INVALID_ARGUMENT)\n',
+    )
+  })
+
   // Whoever runs the tests as root can read and write every file.
   it.skipIf(process.getuid?.() === 0)('is a service in a folder that this user may not make', async () => {
     const refusal = await refused(['serve', '--port', '0', '--data', '/forbidden/data'])

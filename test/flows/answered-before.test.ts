@@ -6,6 +6,7 @@ import { expect, it } from 'vitest'
 import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import { TransportError } from '../../src/core/errors.ts'
+import type { JournalRecord } from '../../src/core/journal/journal.ts'
 import type { Journal } from '../../src/core/ports.ts'
 import type { Upload } from '../../src/flows/upload.ts'
 import { CAPTURE, createFarEnd, endOf, goodService, goodStorage, VIDEO, type FarEnd } from '../security/far-end.ts'
@@ -91,10 +92,10 @@ it('is waited for by every session of the journal once one has shown that it has
 
 /** The same journal as a build kept it that did not write down which host it asked. */
 async function ofEarlierBuild(key: string, journal: Journal): Promise<Journal> {
-  const [first, ...rest] = await journal.read(key)
+  const records = (await journal.read(key)).map((record) => ({ ...record, host: undefined }))
   const old = memoryJournal()
   const session = await old.open(key)
-  await session.append([JSON.parse(JSON.stringify({ ...first, host: undefined })), ...rest])
+  await session.append(JSON.parse(JSON.stringify(records)) as JournalRecord[])
   await session.close()
   return old
 }

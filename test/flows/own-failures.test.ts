@@ -46,7 +46,7 @@ describe('a source of the host that throws what is no error of ours', () => {
       (source: Source) =>
         digestWhole(ledgerFile as unknown as LedgerFile, source, {
           contentHasher: md5Hasher(),
-          partHasher: md5Hasher(),
+          hasher: md5Hasher(),
           signal,
         }),
     ],

@@ -8,7 +8,7 @@ import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import { UploadError } from '../../src/core/errors.ts'
 import { JOURNAL_VERSION, type JournalRecord } from '../../src/core/journal/journal.ts'
 import type { Hasher, Source } from '../../src/core/ports.ts'
-import { createFarEnd, endOf, goodStorage, VIDEO } from '../security/far-end.ts'
+import { createFarEnd, endOf, goodStorage, VIDEO, type FarEndOptions } from '../security/far-end.ts'
 
 const { movementTypeId, playerId, sessionDate, sessionTypeId } = VIDEO
 const files = ['a.mp4', 'b.mp4'].map((name, fileIndex) => {
@@ -32,17 +32,23 @@ const sent = (fileIndex: number, ...partNumbers: readonly number[]): JournalReco
     ...{ at: 3, type: 'part.received', fileIndex, partNumber },
     receipt: { acceptedEnd: 3 * partNumber, etag: '"e"', md5: '900150983cd24fb0d6963f7d28e17f72', isVerified: true },
   }))
+const never = (): Promise<never> => new Promise(() => undefined)
 const asSent = (name: string): Source => bytesSource(name, new TextEncoder().encode('abcabc'))
 const changed = (name: string): Source => bytesSource(name, new TextEncoder().encode('xyzxyz'))
 
 /** The session with these records goes on with the sources that this makes. */
-async function resumed(records: readonly JournalRecord[], sourceOf: (name: string) => Source, hasher?: Hasher) {
+async function resumed(
+  records: readonly JournalRecord[],
+  sourceOf: (name: string) => Source,
+  hasher?: Hasher,
+  storage: FarEndOptions['storage'] = goodStorage,
+) {
   const journal = memoryJournal()
   const session = await journal.open('k')
   await session.append([...BEGUN, ...records])
   await session.close()
   const far = createFarEnd({
-    ...{ journal, storage: goodStorage, service: () => ({ status: 200 }) },
+    ...{ journal, storage, service: () => ({ status: 200 }) },
     ...(hasher && { hasher }),
   })
   const upload = await far.uplink.resume('k', { source: ({ name }) => sourceOf(name) })
@@ -78,6 +84,60 @@ it('a file that has changed is not confirmed, though every byte of what it was i
   })
   expect(asked()).toEqual(['PATCH api/upload_videos'])
   expect(told).toEqual(['a.mp4 failed', 'b.mp4 confirming', 'b.mp4 confirmed'])
+})
+
+it('a file that never opens, on a drive that is gone, holds up no other file', async () => {
+  const stuck = (name: string): Source => ({ ...asSent(name), ...(name === 'a.mp4' && { open: never }) })
+  const { upload, clock, asked, settled } = await resumed([...sent(0, 1), ...sent(1, 1)], stuck, md5Hasher())
+  await clock.advance(1_000)
+
+  expect(asked()).toEqual(['PUT b.mp4/2', 'PATCH api/upload_videos'])
+  expect(upload.files().map(({ state }) => state)).toEqual(['uploading', 'confirmed'])
+  void upload.cancel()
+  await clock.advance(15_000)
+  expect(await settled(endOf(upload))).toMatchObject({ error: { report: { status: 'cancelled' } } })
+})
+
+it('a file of which all is stored and that never opens holds up no other file', async () => {
+  const stuck = (name: string): Source => ({ ...asSent(name), ...(name === 'a.mp4' && { open: never }) })
+  const { upload, clock, asked } = await resumed([...sent(0, 1, 2), ...sent(1, 1, 2)], stuck, md5Hasher())
+  await clock.advance(1_000)
+
+  expect(asked()).toEqual(['PATCH api/upload_videos'])
+  expect(upload.files().map(({ state }) => state)).toEqual(['confirming', 'confirmed'])
+})
+
+it('each file is proven once, however often a pause comes between', async () => {
+  let reads = 0
+  const counted = (name: string): Source => {
+    const source = asSent(name)
+    return {
+      ...source,
+      async open(expected) {
+        const reader = await source.open(expected)
+        return {
+          ...reader,
+          read(into, at, signal) {
+            reads += at === 0 ? 1 : 0
+            return reader.read(into, at, signal)
+          },
+        }
+      },
+    }
+  }
+  const { upload, clock, settled } = await resumed([...sent(0, 1), ...sent(1, 1)], counted, md5Hasher(), never)
+  await clock.advance(1_000)
+  expect(reads).toBe(2)
+  upload.pause()
+  await clock.advance(60_000)
+  expect(upload.state).toBe('paused')
+  upload.resume()
+  await clock.advance(1_000)
+
+  expect(reads).toBe(2)
+  void upload.cancel()
+  await clock.advance(60_000)
+  await settled(endOf(upload))
 })
 
 it('a pause fails no file whose source says for itself that its read was given up', async () => {

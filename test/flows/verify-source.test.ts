@@ -35,7 +35,7 @@ function sent(partBytes: number): LedgerFile {
 
 describe('a file that is read again', () => {
   it.each([5 * MIB, 2 * MIB + 1, MIB, 100_000])('gives its SHA-256, in parts of %i bytes', async (partBytes) => {
-    const hashers = { contentHasher: sha256Hasher(), partHasher: md5Hasher(), signal }
+    const hashers = { contentHasher: sha256Hasher(), hasher: md5Hasher(), signal }
 
     await expect(digestWhole(sent(partBytes), bytesSource('a.mp4', bytes), hashers)).resolves.toBe(
       digestOf('sha256', bytes),
@@ -48,7 +48,7 @@ describe('a file that is read again', () => {
     [100_000, 100_000],
   ])('takes no more memory for many parts than for one, in parts of %i bytes', async (partBytes, memoryBytes) => {
     const memory = new Set<ArrayBufferLike>()
-    const hashers = { contentHasher: sha256Hasher(), partHasher: md5Hasher(), signal }
+    const hashers = { contentHasher: sha256Hasher(), hasher: md5Hasher(), signal }
 
     await digestWhole(
       sent(partBytes),
@@ -62,11 +62,11 @@ describe('a file that is read again', () => {
   it('fails when one byte of one part is not what was sent', async () => {
     const changed = bytes.slice()
     changed[2 * MIB + 5]! ^= 1
-    const hashers = { contentHasher: sha256Hasher(), partHasher: md5Hasher(), signal }
+    const hashers = { contentHasher: sha256Hasher(), hasher: md5Hasher(), signal }
 
     await expect(digestWhole(sent(MIB), bytesSource('a.mp4', changed), hashers)).rejects.toMatchObject({
       code: 'ERR_UPLOAD_SOURCE_CHANGED',
-      message: expect.stringContaining('Part 3 of a.mp4') as string,
+      message: expect.stringContaining('Part 3 is no longer what was sent.') as string,
     })
   })
 
@@ -75,7 +75,7 @@ describe('a file that is read again', () => {
     const elsewhere = slowHasher(steps)
     const contentHasher: Hasher = { start: () => ({ update: () => void steps.push('sha256'), digest: () => 'whole' }) }
 
-    const done = digestWhole(sent(5 * MIB), told(steps), { contentHasher, partHasher: elsewhere.hasher, signal })
+    const done = digestWhole(sent(5 * MIB), told(steps), { contentHasher, hasher: elsewhere.hasher, signal })
     await elsewhere.isBusy()
     expect(steps).toEqual(['read 0', 'md5 begins', 'sha256', `read ${String(MIB)}`])
     elsewhere.answer()
@@ -89,7 +89,7 @@ describe('a file that is read again', () => {
   it('is read on from a part only when both digests have all of it', async () => {
     const steps: string[] = []
     const elsewhere = slowHasher(steps)
-    const hashers = { contentHasher: sha256Hasher(), partHasher: elsewhere.hasher, signal }
+    const hashers = { contentHasher: sha256Hasher(), hasher: elsewhere.hasher, signal }
     const done = digestWhole(sent(MIB), told(steps), hashers)
     await elsewhere.isBusy()
     expect(steps).toEqual(['read 0', 'md5 begins'])
@@ -102,7 +102,7 @@ describe('a file that is read again', () => {
     const elsewhere = slowHasher([])
     const done = digestWhole(sent(5 * MIB), told([]), {
       contentHasher: sha256Hasher(),
-      partHasher: elsewhere.hasher,
+      hasher: elsewhere.hasher,
       signal,
     })
     await elsewhere.isBusy()
@@ -114,7 +114,7 @@ describe('a file that is read again', () => {
   it('ends with the reason of an abort while a digest is computed elsewhere', async () => {
     const leaving = new AbortController()
     const elsewhere = slowHasher([])
-    const hashers = { contentHasher: sha256Hasher(), partHasher: elsewhere.hasher, signal: leaving.signal }
+    const hashers = { contentHasher: sha256Hasher(), hasher: elsewhere.hasher, signal: leaving.signal }
     const done = digestWhole(sent(5 * MIB), told([]), hashers)
     await elsewhere.isBusy()
 
@@ -164,7 +164,7 @@ describe('a source that is read again', () => {
     const options = { hasher: proof.md5, random: () => 0, depth: 'full', signal } as const
 
     await verifySource(file(), proof.source, options).catch(() => undefined)
-    await digestWhole(file(), digest.source, { contentHasher: digest.sha256, partHasher: digest.md5, signal }).catch(
+    await digestWhole(file(), digest.source, { contentHasher: digest.sha256, hasher: digest.md5, signal }).catch(
       () => undefined,
     )
     await new Promise((resolve) => setImmediate(resolve))
@@ -178,10 +178,23 @@ describe('a source that is read again', () => {
     const { notes, source, md5 } = noted()
     const file = sent(2 * MIB)
     const parts = file.parts.map((part, index) => (index === 0 ? { ...part, receipt: undefined } : part))
-    const hashers = { contentHasher: sha256Hasher(), partHasher: md5, signal }
+    const hashers = { contentHasher: sha256Hasher(), hasher: md5, signal }
 
     await expect(digestWhole({ ...file, parts }, source, hashers)).resolves.toBe(digestOf('sha256', bytes))
     expect(notes.filter((each) => each.startsWith('md5 begins'))).toEqual([`md5 begins ${String(MIB + 17)}`])
+  })
+
+  it('takes half a MiB of memory for its proof, because many files may be proven at once', async () => {
+    const memory = new Set<ArrayBufferLike>()
+    const options = { hasher: md5Hasher(), random: () => 0, depth: 'full', signal } as const
+
+    await verifySource(
+      sent(3 * MIB),
+      told([], (into) => memory.add(into.buffer)),
+      options,
+    )
+
+    expect([...memory].map(({ byteLength }) => byteLength)).toEqual([MIB / 4, MIB / 4])
   })
 
   it.each([

@@ -111,7 +111,11 @@ function addNameOptions(command: Command, meaning: string): Command {
 }
 
 function addWaitOptions(command: Command): Command {
-  return command
+  return addBelow(
+    command,
+    'Exit code 0 also where the analysis is still going on at the deadline, of which --json says hasDeadlinePassed. It is ' +
+      'over once its status is completed or failed.',
+  )
     .option('--deadline <time>', 'how long to wait: 90s, 30m, 5h, 2d', '5h')
     .option(
       '--poll-every <time>',

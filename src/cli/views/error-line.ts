@@ -1,5 +1,6 @@
 // An error as one line for a person, with what the network itself said if the error says only that it failed.
 
+import { isCertificateCode } from '../../adapters/node/http/network-failure.ts'
 import { adviceOn } from '../../core/advice.ts'
 import { redactText } from '../../core/redact.ts'
 import { isUploadError, summarize, TransportError, type ErrorSummary } from '../../core/errors.ts'
@@ -11,6 +12,8 @@ const DEEPEST = 5
 const TOO_LARGE =
   'A proxy in front of that host may take no request so large (nginx: client_max_body_size, 1 MB by default). ' +
   'Ask those who run it to raise that limit, then try again.'
+/** What to do about a proxy that could not be reached. One that refuses says why. */
+const PROXY_AWAY = 'Check the proxy in HTTPS_PROXY or HTTP_PROXY; a host in NO_PROXY is reached without it.'
 /** System codes that the outer errors already put in words of their own. */
 const SAID: readonly unknown[] = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', undefined]
 
@@ -22,8 +25,9 @@ export function errorLine(error: unknown): ErrorSummary {
   const failure = networkFailureOf(error)
   if (failure === undefined || message.includes(failure.message)) return said(message)
   const { host, systemCode } = failure.details
-  if (isBaseUrlDoubtful === true && isOfProxy(failure)) {
-    const words = `Could not reach ${String(host)} in ${countOf(attempt, 'attempt')}. ${failure.message}.`
+  if (isBaseUrlDoubtful === true && (isOfProxy(failure) || isUntrusted(systemCode))) {
+    const advice = isProxyAway(failure) ? ` ${PROXY_AWAY}` : ''
+    const words = `Could not reach ${String(host)} in ${countOf(attempt, 'attempt')}. ${failure.message}.${advice}`
     return { ...said(words), isBaseUrlDoubtful: undefined }
   }
   return said(SAID.includes(systemCode) ? message : `${message} ${failure.message}.`)
@@ -122,6 +126,18 @@ function networkFailureOf(error: unknown): TransportError | undefined {
  */
 function isOfProxy({ details }: TransportError): boolean {
   return details['proxy'] !== undefined && !String(details['systemCode']).startsWith('ERR_PROXY_ANSWERED_5')
+}
+
+/** True if the proxy gave no answer. */
+function isProxyAway({ details }: TransportError): boolean {
+  return details['proxy'] !== undefined && !String(details['systemCode']).startsWith('ERR_PROXY_ANSWERED_')
+}
+
+/** True if the host answered there with its certificate, and only that is not accepted. One for another name may be another host's. */
+function isUntrusted(systemCode: unknown): boolean {
+  return (
+    typeof systemCode === 'string' && isCertificateCode(systemCode) && systemCode !== 'ERR_TLS_CERT_ALTNAME_INVALID'
+  )
 }
 
 function onOneLine(text: string): string {

@@ -29,6 +29,7 @@ const FLAGS = [
   ['or allow plain HTTP if', 'or give --allow-http if'],
   ['or give the kind.', 'or give --kind.'],
   ['frameRate is missing', '--frame-rate is missing'],
+  ['with a CA file;', 'with --ca-file;'],
   ['another state folder.', 'another state folder with --state-dir.'],
   ['filesUnder: a path is empty or no string. Give paths.', 'A path is empty: name a file or a folder.'],
 ] as const

@@ -8,7 +8,7 @@ import { reasonOf, tellingOnce } from './error-line.ts'
 import type { Watching } from './json-lines.ts'
 import type { LiveArea, Output } from './output.ts'
 import { progressLines } from './progress-lines.ts'
-import { columnsOf } from './text-width.ts'
+import { eraseText, redrawText } from './redraw.ts'
 
 const REDRAW_EVERY_MS = 100
 /** How often to draw if nothing happens, ms, because the rate must still fall and the time left grow. */
@@ -57,8 +57,9 @@ export function tellOnTerminal(upload: Upload, output: Output, voice: Voice): Li
           ? {}
           : { outage: { ...outage, forMs: nowMs - outage.sinceMs, nextTryInMs: (outage.untilMs ?? nowMs) - nowMs } }),
       })
-      const text = lines.map((line, index) => (index === lines.length - 1 ? strong(line, output) : line)).join('\n')
-      output.draw(`${HIDE_CURSOR}${eraseText(drawn, output.size().columns)}${text}\n`)
+      const styled = (line: string, index: number) => (index === lines.length - 1 ? strong(line, output) : line)
+      const text = redrawText(drawn, lines, output.size().columns, styled)
+      output.draw(drawn.length === 0 ? HIDE_CURSOR + text : text)
       drawn = lines
     },
   }
@@ -110,17 +111,6 @@ export function tellOnTerminal(upload: Upload, output: Output, voice: Voice): Li
   }
   show()
   return { show, hide, end: hide }
-}
-
-/**
- * The text that goes back to the first row of what was drawn and clears from there. After a resize a line may take more than
- * one row, so the rows are counted with the present width. The first row is cleared by itself, because a terminal that is cleared
- * from its very first row on may keep all of that, as tmux does, and its scrollback would fill with every drawing.
- */
-export function eraseText(drawn: readonly string[], columns: number): string {
-  if (drawn.length === 0) return ''
-  const rows = drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(columnsOf(line) / columns)), 0)
-  return `\r\x1b[${rows}A\x1b[K\x1b[B\x1b[J\x1b[A`
 }
 
 function strong(text: string, output: Output): string {

@@ -22,7 +22,10 @@ interface Entry {
 }
 
 /** Opens a source, which must still be what was planned. Rejects as `Source.open` does. */
-export function openPlanned(source: Source, { sizeBytes, modifiedAtMs }: PlannedFile): ReturnType<Source['open']> {
+export function openPlanned(
+  source: Pick<Source, 'open'>,
+  { sizeBytes, modifiedAtMs }: PlannedFile,
+): ReturnType<Source['open']> {
   return source.open({ sizeBytes, ...(modifiedAtMs === undefined ? {} : { modifiedAtMs }) })
 }
 

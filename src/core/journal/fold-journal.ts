@@ -89,6 +89,7 @@ export function advanceFold(folded: FoldedJournal, record: JournalRecord): void 
     case 'session.created':
       state.place = 'created'
       state.sessionId = record.sessionId
+      state.host = record.host ?? state.host
       state.hasPossibleOrphan ||= record.hasPossibleOrphan ?? false
       state.leftSessionIds = without(state.leftSessionIds, record.sessionId)
       break

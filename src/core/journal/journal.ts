@@ -47,7 +47,7 @@ export type JournalRecord = { readonly at: number } & (
       readonly flow: FlowName
       /** What the flow needs to make its protocol again; never a credential. */
       readonly params: Readonly<Record<string, unknown>>
-      /** `host:port` of the service. Absent for a protocol of the host's, and in journals of earlier builds. */
+      /** `host:port` of the service that is asked for it. Absent for a protocol of the host's, and in journals of earlier builds. */
       readonly host?: string | undefined
       readonly files: readonly PlannedFile[]
       /** Where each source was found, by file index, to find it again. */
@@ -58,6 +58,8 @@ export type JournalRecord = { readonly at: number } & (
   | {
       readonly type: 'session.created'
       readonly sessionId: string | number
+      /** `host:port` of the service that made it: a resume may have been given another than the first run. Absent as above. */
+      readonly host?: string | undefined
       readonly files?: readonly AddressedFile[]
       readonly hasPossibleOrphan?: boolean
     }

@@ -49,7 +49,8 @@ export interface RenewalReason {
 export interface TransferJob {
   readonly ledger: Ledger
   readonly protocol: Pick<Protocol, 'traits' | 'request' | 'judge'>
-  source(fileIndex: number): Source
+  /** What gives the bytes of a file. */
+  source(fileIndex: number): Pick<Source, 'open'>
   /** Makes a record durable, then applies it to the ledger. Undefined: both are already done. */
   record(body: RecordBody): Promise<void> | undefined
   /**

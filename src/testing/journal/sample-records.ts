@@ -67,7 +67,7 @@ export function oneOfEach(key: string): JournalRecord[] {
     },
     'session.creating': {},
     'session.refused': {},
-    'session.created': { sessionId: 7, files: addressed, hasPossibleOrphan: true },
+    'session.created': { sessionId: 7, host: 'service.example:8443', files: addressed, hasPossibleOrphan: true },
     'files.registering': { fileIndexes: [0], isRefused: true },
     'files.registered': { files: addressed },
     'part.doubtful': { fileIndex: 0, partNumber: 1, generation: 1 },

@@ -51,9 +51,14 @@ describe('the line of an error', () => {
   })
 
   it.each([
-    ['refuses', 'The proxy p:3128 answered 407 instead of opening a connection to h:443: check', '407'],
-    ['is not there', 'The proxy p:3128 could not be used for h:443: Connection to p:3128 was refused', undefined],
-  ])('of a proxy that %s is what is known of it, and no doubt of the base URL', (_, message, status) => {
+    ['refuses', 'The proxy p:3128 answered 407 instead of opening a connection to h:443: check', '407', ''],
+    [
+      'is not there',
+      'The proxy p:3128 could not be used for h:443: Connection to p:3128 was refused',
+      undefined,
+      ' Check the proxy in HTTPS_PROXY or HTTP_PROXY; a host in NO_PROXY is reached without it.',
+    ],
+  ])('of a proxy that %s is what is known of it, and no doubt of the base URL', (_, message, status, advice) => {
     const details = { host: 'h:443', proxy: 'p:3128', systemCode: status && `ERR_PROXY_ANSWERED_${status}` }
     const cause = new TransportError('ERR_UPLOAD_NETWORK', message, { ending: 'neverWhole', phase: 'connect', details })
     const guess =
@@ -62,8 +67,27 @@ describe('the line of an error', () => {
     const error = errorLine(new UploadError('ERR_UPLOAD_HOST_UNREACHABLE', guess, { cause, details: lasts }))
 
     expect(error.isBaseUrlDoubtful).toBeUndefined()
-    expect(error.message).toBe(`Could not reach h:443 in 3 attempts. ${message}.`)
+    expect(error.message).toBe(`Could not reach h:443 in 3 attempts. ${message}.${advice}`)
   })
+
+  it.each([
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', undefined, 'Could not reach h:443 in 3 attempts. It was not accepted.'],
+    ['CERT_HAS_EXPIRED', undefined, 'Could not reach h:443 in 3 attempts. It was not accepted.'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', true, 'Could not reach h:443. Check the base URL. It was not accepted.'],
+  ])(
+    'of a certificate that is not accepted (%s) doubts the base URL only for another name',
+    (code, isInDoubt, words) => {
+      const details = { host: 'h:443', systemCode: code }
+      const cause = new TransportError('ERR_UPLOAD_NETWORK', 'It was not accepted', {
+        ...{ ending: 'neverWhole', phase: 'connect', details },
+      })
+      const lasts = { host: 'h:443', attempts: 3, isBaseUrlDoubtful: true }
+      const guess = 'Could not reach h:443. Check the base URL.'
+      const error = errorLine(new UploadError('ERR_UPLOAD_HOST_UNREACHABLE', guess, { cause, details: lasts }))
+
+      expect([error.isBaseUrlDoubtful, error.message]).toEqual([isInDoubt, words])
+    },
+  )
 
   it('of a proxy that finds no such host leaves the base URL in doubt', () => {
     const details = { host: 'h:443', proxy: 'p:3128', systemCode: 'ERR_PROXY_ANSWERED_503' }

@@ -19,7 +19,7 @@ function night(fileCount: number): JournalRecord[] {
       })),
       locations: files.map((fileIndex) => `/night/${String(fileIndex)}.action`),
     },
-    { type: 'session.created', at: 2, sessionId: 's' },
+    { type: 'session.created', at: 2, sessionId: 's', host: 'service.example:443' },
     {
       ...{ type: 'files.registered', at: 3 },
       files: files.map((fileIndex) => ({ fileIndex, addresses: [`https://store.test/${String(fileIndex)}`] })),

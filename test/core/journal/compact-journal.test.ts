@@ -80,10 +80,17 @@ function anyRecord(partCounts: readonly number[]): fc.Arbitrary<JournalRecord> {
     {
       weight: 3,
       arbitrary: fc
-        .tuple(at, files, fc.nat(3), fc.option(fc.boolean(), { nil: undefined }))
-        .map(([time, list, sessionId, hasPossibleOrphan]): JournalRecord => ({
+        .tuple(
+          at,
+          files,
+          fc.nat(3),
+          fc.option(fc.boolean(), { nil: undefined }),
+          fc.constantFrom(undefined, 'a:1', 'b:1'),
+        )
+        .map(([time, list, sessionId, hasPossibleOrphan, host]): JournalRecord => ({
           ...{ type: 'session.created', at: time, sessionId, files: list },
           ...(hasPossibleOrphan === undefined ? {} : { hasPossibleOrphan }),
+          ...(host === undefined ? {} : { host }),
         })),
     },
     fc.tuple(at, fc.uniqueArray(file)).map(([time, fileIndexes]): JournalRecord => ({

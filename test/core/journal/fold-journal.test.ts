@@ -62,6 +62,16 @@ describe('the fold of a journal', () => {
     expect(foldJournal([BEGUN, { ...CREATED, hasPossibleOrphan: true }]).hasPossibleOrphan).toBe(true)
   })
 
+  it('takes for the host of a session the one that made it, which need not be the one that was asked first', () => {
+    const asked = { ...BEGUN, host: 'misspelt.example:443' }
+    const made = { ...CREATED, host: 'service.example:443' }
+
+    expect(foldJournal([asked]).host).toBe('misspelt.example:443')
+    expect(foldJournal([asked, made]).host).toBe('service.example:443')
+    expect(foldJournal([asked, CREATED]).host).toBe('misspelt.example:443')
+    expect(foldJournal([BEGUN, CREATED]).host).toBeUndefined()
+  })
+
   it('remembers a session that every file has left until the service was told, and never one that holds a file', () => {
     const failed = {
       at: 8,

@@ -158,6 +158,6 @@ function certificateTrouble(code: string): string {
   }
 }
 
-function isCertificateCode(code: string): boolean {
+export function isCertificateCode(code: string): boolean {
   return code.includes('CERT') || code.startsWith('UNABLE_TO_') || code === 'ERR_TLS_CERT_ALTNAME_INVALID'
 }
