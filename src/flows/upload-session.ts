@@ -88,8 +88,8 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
         if (state === 'waiting' && shown) emitter.emit('waiting', shown)
       },
       complete() {
-        const { output } = actor.getSnapshot()
-        if (output) resolve(buildReport({ flow, key, output, record, durationMs: elapsedMs() }))
+        const { context } = actor.getSnapshot()
+        resolve(buildReport({ flow, key, context, record, durationMs: elapsedMs() }))
       },
     })
   }).finally(() => {

@@ -62,7 +62,7 @@ it.each([
     end = await rig.settled(endOf(upload))
   } else {
     const ended = endOf(upload)
-    await rig.settled(how === 'close' ? rig.uplink.close() : ended)
+    await rig.settled<unknown>(how === 'close' ? rig.uplink.close() : ended)
     const again = how === 'close' ? { ...rig, ...createTheirs(journal) } : rig
     end = await endOfResume(again, upload.key)
     expect(again.state.overwrites).toBe(0)
