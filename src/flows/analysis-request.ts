@@ -113,8 +113,8 @@ function startAnalysis(
   const outcome = new Promise<AnalysisReport>((resolve, reject) => {
     actor.subscribe({
       next(snapshot) {
-        if (snapshot.value === state || snapshot.value === 'starting') return
-        // `draft` is only passed through.
+        if (snapshot.value === state) return
+        // `starting` and `draft` are only passed through.
         state = snapshot.value as AnalysisState
         emitter.emit('state', { state })
       },
