@@ -37,7 +37,7 @@ async function uploaded(input: Partial<CapturesInput>) {
 function refusalOf(input: object): string {
   const { uplink, requests } = createFarEnd({ storage: goodStorage, service: () => ({ status: 500 }) })
   try {
-    uplink.uploadCaptures({ ...CAPTURE, files: ACTIONS, ...input } as CapturesInput)
+    uplink.uploadCaptures({ ...CAPTURE, files: ACTIONS, ...input })
     return 'was accepted'
   } catch (error) {
     expect(error).toMatchObject({ code: 'ERR_UPLOAD_INVALID_ARGUMENT' })
