@@ -182,7 +182,12 @@ export function summarize(error: unknown): ErrorSummary {
 
 /** True when the far end may have done what was asked although no answer came: `details.isDoubtful` of an error. */
 export function wasDoubtful(error: unknown): boolean {
-  return isUploadError(error) && { ...error.details }['isDoubtful'] === true
+  return detailsOf(error)['isDoubtful'] === true
+}
+
+/** The details of an error of ours. Those of another are none, and so are those of one that only looks like ours. */
+export function detailsOf(error: unknown): UploadError['details'] {
+  return isUploadError(error) ? { ...error.details } : {}
 }
 
 /** Throws ERR_UPLOAD_INVALID_ARGUMENT for bad input, before any call is made. The message says what is wrong, where, and what to do. */

@@ -6,10 +6,10 @@ import { checkBoolean, checkFunction, checkId, checkText } from '../client/check
 import type { RequestedAnalysis } from '../client/contract.ts'
 import { isId } from '../client/contract/fields.ts'
 import type { CallOptions, ServiceClient } from '../client/operations.ts'
-import { isUploadError, known, summarize } from '../core/errors.ts'
+import { isUploadError, summarize } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import type { Clock, HostWait } from '../core/ports.ts'
-import type { AnalysisMachineInput, AnalysisOutput, AnalysisStatus } from '../machines/analysis-data.ts'
+import type { AnalysisContext, AnalysisMachineInput, AnalysisStatus } from '../machines/analysis-data.ts'
 import { analysisMachine } from '../machines/analysis.ts'
 import { AnalysisFailedError, type AnalysisReport } from './analysis-report.ts'
 import { checkSegments, type AnalysisSegments } from './analysis-segments.ts'
@@ -113,14 +113,14 @@ function startAnalysis(
   const outcome = new Promise<AnalysisReport>((resolve, reject) => {
     actor.subscribe({
       next(snapshot) {
-        if (snapshot.value === state || snapshot.value === 'starting') return
-        // `draft` is only passed through.
+        if (snapshot.value === state) return
+        // `starting` and `draft` are only passed through.
         state = snapshot.value as AnalysisState
         emitter.emit('state', { state })
       },
       complete() {
-        const { output } = actor.getSnapshot()
-        const report = reportOf(state as AnalysisStatus, output, idOfService, clock.monotonicNow() - beganAtMs)
+        const { context } = actor.getSnapshot()
+        const report = reportOf(state as AnalysisStatus, context, idOfService, clock.monotonicNow() - beganAtMs)
         if (letGoBy) reject(letGo(report, name, letGoBy))
         else if (report.status === 'failed')
           reject(new AnalysisFailedError(report, report.error && isUploadError(failure) ? failure : undefined))
@@ -164,11 +164,10 @@ function letGo(report: AnalysisReport, name: string, by: LetGoBy): AnalysisFaile
 
 function reportOf(
   status: AnalysisStatus,
-  output: AnalysisOutput | undefined,
+  { analysisId, serviceStatus, segmentIds, hasPossibleDraft, error }: AnalysisContext,
   idOfService: string | number | undefined,
   durationMs: number,
 ): AnalysisReport {
-  const { analysisId, serviceStatus, segmentIds, hasPossibleDraft, error } = known(output)
   return {
     flow: 'analysis',
     status,

@@ -100,8 +100,8 @@ export async function submitDraft(
   const { status } = await requestedAnalyses.submit(analysisId, calling).catch(async (error: unknown) => {
     // An earlier try may have been heard. Then it is a draft no more.
     const isUnclear = isRefusal(error) && wasDoubtful(error)
-    const found = isUnclear && (await requestedAnalyses.get(analysisId, calling).catch(() => false as const))
-    if (!found || isDraft(found.status ?? 'draft')) throw error
+    const found: RequestedAnalysis = isUnclear ? await requestedAnalyses.get(analysisId, calling).catch(() => ({})) : {}
+    if (isDraft(found.status ?? 'draft')) throw error
     return found
   })
   return given({ serviceStatus: status })

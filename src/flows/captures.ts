@@ -61,7 +61,7 @@ export function uploadCaptures(context: FlowContext, input: CapturesInput): Uplo
 export function defineCaptures(context: FlowContext, input: CapturesInput): UploadDefinition {
   const fields = checkCaptureParams(input)
   checkFiles(input.files)
-  const files = distinctNames(input.files, input.rename ?? false)
+  const files = distinctNames(input.files, input.rename)
   const kind = resolveCaptureKind(
     files.map((file) => file.source.name),
     input.kind,
@@ -123,7 +123,6 @@ function frameRateOf(input: CapturesInput, kind: CaptureKind): number | undefine
   if (rates.size > 1)
     invalid('A capture session has one frame rate: upload clips of another to a session of their own.')
   if (kind === 'video' && rate === undefined) invalid('frameRate is missing: plain video needs its frames per second.')
-  if (rate !== undefined) checkFrameRate(rate, 'frameRate')
   return rate
 }
 
@@ -131,7 +130,7 @@ function frameRateOf(input: CapturesInput, kind: CaptureKind): number | undefine
  * Makes names distinct, because the service knows a capture file by its base name alone. Two equal names are an error that says which
  * files they are. With `rename` they get their folder's name in front instead, and more of the path where that is not enough.
  */
-function distinctNames(files: readonly UploadFile[], isRename: boolean): UploadFile[] {
+function distinctNames(files: readonly UploadFile[], isRename: boolean | undefined): UploadFile[] {
   const firsts = new Map<string, Source>()
   const shared = new Set<string>()
   for (const { source } of files) {

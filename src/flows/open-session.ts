@@ -3,7 +3,8 @@
 
 import type { AddressRules } from '../core/address/address-policy.ts'
 import { whereUsable } from '../core/address/unusable-session.ts'
-import { isUploadError, UploadError } from '../core/errors.ts'
+import { detailsOf, UploadError } from '../core/errors.ts'
+import { isId } from '../core/journal/found-records.ts'
 import type { Clock, CreatedSession, OnWaiting, PlannedFile, Protocol } from '../core/ports.ts'
 import { nextTask } from '../core/time/next-task.ts'
 import type { TransferEvent } from '../core/transfer/transfer-job.ts'
@@ -29,20 +30,13 @@ export async function openSession(
   { signal, looking = signal }: { readonly signal: AbortSignal; readonly looking?: AbortSignal },
 ): Promise<CreatedSession> {
   const { record, protocol } = options
-  /** No call is under way, and no try was doubtful. */
-  let isAtRest = true as boolean
+  const hearing = { isUnheard: true }
   // What replaces a session takes files that have had their turn.
   const isReplacing = record.folded()?.isReplacing === true
   try {
     looking.throwIfAborted()
-    const created = await callProtocol(options, signal, async (onWaiting) => {
-      isAtRest = false
-      const told: OnWaiting = (wait) => {
-        isAtRest = wait?.isDoubtful === false
-        onWaiting(wait)
-      }
-      return protocol.create(plans, signal, told, isReplacing)
-    })
+    const create = async (onWaiting: OnWaiting) => protocol.create(plans, signal, onWaiting, isReplacing)
+    const created = await callProtocol(options, signal, create, hearing)
     checkId(created.sessionId)
     if (plans.length > MANY_FILES) await nextTask(options.clock)
     const asked = isReplacing || protocol.traits.addressing === 'session' ? plans : []
@@ -53,11 +47,13 @@ export async function openSession(
     })
     return created
   } catch (error) {
-    const { sessionId, isDoubtful } = isUploadError(error) ? error.details : {}
-    if (sessionId !== undefined) await record.write({ type: 'session.left', sessionId: sessionId as string | number })
+    const { sessionId, isDoubtful } = detailsOf(error)
+    // A host's protocol may say anything.
+    const isNamed = isId(sessionId)
+    if (isNamed) await record.write({ type: 'session.left', sessionId })
     // No unknown session can exist when the error says so, or when the create was given up between two tries.
-    const isClear = isDoubtful === false || (isDoubtful === undefined && sessionId !== undefined)
-    if (isClear || (isAtRest && looking.aborted)) await record.write({ type: 'session.refused' })
+    const isClear = isDoubtful === false || (isDoubtful === undefined && isNamed)
+    if (isClear || (hearing.isUnheard && looking.aborted)) await record.write({ type: 'session.refused' })
     throw error
   }
 }

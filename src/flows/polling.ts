@@ -4,7 +4,7 @@ import type { RequestedAnalysis } from '../client/contract.ts'
 import { checkFields, listOf, optional } from '../client/check-fields.ts'
 import { checkInteger, checkText } from '../client/checks.ts'
 import { createTimeLimit } from '../core/time/time-limit.ts'
-import { isUploadError, known, summarize, type ErrorSummary } from '../core/errors.ts'
+import { isUploadError, known, summarize, UploadError, type ErrorSummary } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import type { Clock } from '../core/ports.ts'
 import { sleep } from '../core/time/sleep.ts'
@@ -99,7 +99,7 @@ export async function pollAnalysis(
   for (let turn = 0; ; turn += 1) {
     // For as long as there is time: the client would ask an absent service for as long as the service is waited for.
     const limitMs = Math.max(leftMs(), LAST_QUESTION_MS)
-    const question = createTimeLimit(clock, limitMs, () => new Error('late'), signal, AWAKE_AGAIN_MS)
+    const question = createTimeLimit(clock, limitMs, unanswered, signal, AWAKE_AGAIN_MS)
     try {
       const { status } = await get(question.signal)
       hasAnswered = true
@@ -107,12 +107,8 @@ export async function pollAnalysis(
       if (status !== undefined && status !== serviceStatus) onStatus(status)
       serviceStatus = status ?? serviceStatus
     } catch (error) {
-      if (signal.aborted) throw error
-      // Otherwise no answer came in time.
-      if (!question.signal.aborted) {
-        if (!isPassing(error, hasAnswered)) throw error
-        failure = summarize(error)
-      }
+      if (!isPassing(error, hasAnswered)) throw error
+      failure = summarize(error)
     } finally {
       question.end()
     }
@@ -121,6 +117,10 @@ export async function pollAnalysis(
     if (leftMs() <= 0) return { verdict: 'deadline', ...given({ error: failure }) }
     await sleep(clock, Math.min(known(pollDelaysMs[Math.min(turn, pollDelaysMs.length - 1)]), leftMs()), signal)
   }
+}
+
+function unanswered(): UploadError {
+  return new UploadError('ERR_UPLOAD_TIMEOUT', 'The service gave no answer until the deadline.', { isRetryable: true })
 }
 
 /** Whether the service will be back. One that was never reached, and was not waited for, is more likely misspelt. */

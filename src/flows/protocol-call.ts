@@ -15,9 +15,15 @@ const SILENT = 'The protocol gave no answer for 1 h.'
 /** How long the answer to a try under way is waited for once its signal has fired, ms. Less than the 5 s in which a command ends. */
 const ANSWER_MS = 4_000
 
+/** What is known of a call while it runs and once it was given up. */
+export interface Hearing {
+  /** Whether nobody can have heard of it: it was not made, or rests after tries that did not get through. */
+  isUnheard: boolean
+}
+
 /**
  * Makes the call, unless the signal has fired already, and reports at its end that its waits are over. Rejects with
- * ERR_UPLOAD_TIMEOUT when the call is abandoned; its answer is lost then.
+ * ERR_UPLOAD_TIMEOUT when the call is abandoned; its answer is lost then. Keeps `hearing`, if given.
  *
  * A call that had better not be made twice takes the signal `lasting`: a try that is under way when the other one fires may
  * still be answered, for a few seconds. No further one begins.
@@ -26,6 +32,7 @@ export async function callProtocol<T>(
   { clock, report }: { readonly clock: Clock; readonly report: (event: TransferEvent) => void },
   signal: AbortSignal,
   call: (onWaiting: OnWaiting, lasting: AbortSignal) => Promise<T>,
+  hearing = {} as Hearing,
 ): Promise<T> {
   signal.throwIfAborted()
   const limit = createTimeLimit(clock, SILENT_MS, () => timeout(SILENT))
@@ -37,6 +44,7 @@ export async function callProtocol<T>(
     // It is over, or was given up.
     if (lasting.signal.aborted) return
     isAtRest = wait !== undefined
+    hearing.isUnheard = wait?.isDoubtful === false
     // A call that was told to end gets no more time by reporting a wait.
     if (!signal.aborted) limit.restart(SILENT_MS)
     // These fields come last, since what the host reports may have fields of the same names.
@@ -49,6 +57,7 @@ export async function callProtocol<T>(
     if (isAtRest) end()
     else answerTimer = clock.setTimeout(end, ANSWER_MS)
   })
+  hearing.isUnheard = false
   try {
     return await unlessAborted(call(onWaiting, lasting.signal), limit.signal)
   } finally {

@@ -3,11 +3,11 @@
 
 import { isGone, isRefusal } from '../client/status.ts'
 import type { AddressRules } from '../core/address/address-policy.ts'
-import { isUploadError, known, summarize, wasDoubtful } from '../core/errors.ts'
+import { detailsOf, isUploadError, known, summarize } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import { named } from '../core/transfer/file-failure.ts'
 import type { LedgerFile } from '../core/journal/ledger.ts'
-import type { AddressedFile, Clock, Hasher, Protocol } from '../core/ports.ts'
+import type { AddressedFile, Clock, Hasher, OnWaiting, Protocol } from '../core/ports.ts'
 import { sleep } from '../core/time/sleep.ts'
 import type { TransferEvent, TransferJob } from '../core/transfer/transfer-job.ts'
 import { checkAddressed, placeOf, type PlaceOwners } from './check-addressed.ts'
@@ -69,14 +69,16 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
     const type = 'files.registering'
     await record.write({ type, fileIndexes })
     const plans = files.map((file) => file.plan)
+    const ask = async (onWaiting: OnWaiting) =>
+      protocol.register?.(files[0]?.sessionId ?? record.sessionId(), plans, { isRepeat, signal, onWaiting })
+    const hearing = { isUnheard: true }
     let addressed: readonly AddressedFile[] = []
     try {
-      addressed =
-        (await callProtocol(options, signal, async (onWaiting) =>
-          protocol.register?.(files[0]?.sessionId ?? record.sessionId(), plans, { isRepeat, signal, onWaiting }),
-        )) ?? []
+      addressed = (await callProtocol(options, signal, ask, hearing)) ?? []
     } catch (error) {
-      if (hasOthers && !isRepeat && isNo(error)) await record.write({ type, fileIndexes, isRefused: true })
+      // The service said no, or nobody can have heard of it.
+      const isClear = detailsOf(error)['isDoubtful'] === false || (hearing.isUnheard && signal.aborted)
+      if (hasOthers && !isRepeat && isClear) await record.write({ type, fileIndexes, isRefused: true })
       throw error
     }
     checkAddressed(plans, addressed, protocol, options, ownerOf)
@@ -199,12 +201,6 @@ function doubtfulParts({ parts }: LedgerFile, areAll: boolean): number[] {
 /** The service refused the names or answered without them. Errors of ours and missing answers do not count. */
 function isFileRefusal(error: unknown): boolean {
   return isReply(error) || isRefusal(error)
-}
-
-/** The service said no, and had not heard an earlier try. */
-function isNo(error: unknown): boolean {
-  const isRefused = isRefusal(error) || (isUploadError(error) && error.code === 'ERR_UPLOAD_CREDENTIALS_REFUSED')
-  return isRefused && !wasDoubtful(error)
 }
 
 function isReply(error: unknown): boolean {

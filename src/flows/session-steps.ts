@@ -167,8 +167,7 @@ async function createSession(
   if (record.folded()?.hasPossibleOrphan) telling.warnOfOrphan()
 }
 
-function isOver(record: SessionRecord, status: FinalStatus): boolean {
+function isOver(record: SessionRecord, status: FinalStatus): boolean | undefined {
   const folded = record.folded()
-  if (!folded) return false
-  return status === 'cancelled' ? folded.place === status : folded.ledger.files.every(isSettled)
+  return status === 'cancelled' ? folded?.place === status : folded?.ledger.files.every(isSettled)
 }

@@ -1,23 +1,25 @@
 // The report of an upload, made from the ledger: what is confirmed, what is verified, and what is missing and why.
 
+import { known } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import { isAsked } from '../core/journal/fold-journal.ts'
 import type { FlowName } from '../core/journal/journal.ts'
 import { isReceived, type LedgerFile } from '../core/journal/ledger.ts'
-import type { UploadSessionOutput } from '../machines/session-data.ts'
+import type { UploadSessionContext } from '../machines/session-data.ts'
 import type { SessionRecord } from './session-record.ts'
 import type { FileReport, UploadReport, UploadSnapshot } from './upload.ts'
 
 export interface ReportOptions {
   readonly flow: FlowName
   readonly key: string
-  readonly output: UploadSessionOutput
+  /** Of a machine that has ended. */
+  readonly context: UploadSessionContext
   readonly record: SessionRecord
   readonly durationMs: number
 }
 
 /** What is known so far. May be called at any time. */
-export function buildSnapshot({ flow, key, record, durationMs }: Omit<ReportOptions, 'output'>): UploadSnapshot {
+export function buildSnapshot({ flow, key, record, durationMs }: Omit<ReportOptions, 'context'>): UploadSnapshot {
   const folded = record.folded()
   const files = folded?.ledger.files ?? []
   return {
@@ -33,10 +35,10 @@ export function buildSnapshot({ flow, key, record, durationMs }: Omit<ReportOpti
 }
 
 export function buildReport(options: ReportOptions): UploadReport {
-  const { status, error, journalError, isServiceTold } = options.output
+  const { status, error, journalError, isServiceTold } = options.context
   const keepsConfirmed = options.record.folded()?.keepsConfirmed
   return {
-    status,
+    status: known(status),
     ...buildSnapshot(options),
     ...given({
       error: error ?? journalError ?? undefined,

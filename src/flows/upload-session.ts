@@ -81,15 +81,15 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
           late = undefined
         }
         const state = stateName(snapshot)
-        if (state === last.state || state === 'starting' || state === 'settled') return
+        if (state === last.state) return
         last.state = state
         if (snapshot.status === 'done' || state === 'paused') telling.finish()
         emitter.emit('state', { state })
         if (state === 'waiting' && shown) emitter.emit('waiting', shown)
       },
       complete() {
-        const { output } = actor.getSnapshot()
-        if (output) resolve(buildReport({ flow, key, output, record, durationMs: elapsedMs() }))
+        const { context } = actor.getSnapshot()
+        resolve(buildReport({ flow, key, context, record, durationMs: elapsedMs() }))
       },
     })
   }).finally(() => {
@@ -160,13 +160,11 @@ function withSteps() {
 }
 
 /** The state that a host sees. */
-function stateName({
-  value,
-  context,
-}: SnapshotFrom<typeof uploadSessionMachine>): UploadState | 'starting' | 'settled' {
+function stateName({ value, context }: SnapshotFrom<typeof uploadSessionMachine>): UploadState {
   // Once the host no longer wants to wait, its wish shows at once, even if a try of the create has yet to end.
   if (context.waiting !== null && context.intent === 'run') return 'waiting'
-  return typeof value === 'string' ? value : (Object.keys(value)[0] as UploadState)
+  // `starting`, `created` and `settled` are only passed through.
+  return (typeof value === 'string' ? value : Object.keys(value)[0]) as UploadState
 }
 
 function failureOf(report: UploadReport, cause: unknown, letGoBy: LetGoBy | undefined): UploadFailedError {

@@ -44,14 +44,6 @@ export type AnalysisEvent =
  */
 export type AnalysisStatus = 'drafted' | 'completed' | 'failed' | 'deadline' | 'stopped'
 
-export interface AnalysisOutput {
-  readonly segmentIds: AnalysisSegmentIds | null
-  readonly analysisId: string | number | null
-  readonly hasPossibleDraft: boolean
-  readonly serviceStatus: string | null
-  readonly error: ErrorSummary | null
-}
-
 /** What `polling` ends with. The service's word came before, as an event. */
 export interface PollResult {
   readonly verdict: 'completed' | 'failed' | 'deadline'

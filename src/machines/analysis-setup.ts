@@ -7,7 +7,6 @@ import type {
   AnalysisContext,
   AnalysisEvent,
   AnalysisMachineInput,
-  AnalysisOutput,
   AnalysisSegmentIds,
   DraftResult,
   PollResult,
@@ -37,7 +36,6 @@ export const setUpAnalysis = () =>
       input: {} as AnalysisMachineInput,
       context: {} as AnalysisContext,
       events: {} as AnalysisEvent,
-      output: {} as AnalysisOutput,
     },
     actors: {
       creatingSegments: notProvided<AnalysisSegmentIds>('creatingSegments'),
@@ -88,16 +86,5 @@ export function beginContext({ analysisId, shouldSubmit = true }: AnalysisMachin
     draftAttempts: 0,
     serviceStatus: null,
     error: null,
-  }
-}
-
-/** What `done` of an analysis is made from, beside its state. */
-export function outputOf(context: AnalysisContext): AnalysisOutput {
-  return {
-    segmentIds: context.segmentIds,
-    analysisId: context.analysisId,
-    hasPossibleDraft: context.hasPossibleDraft,
-    serviceStatus: context.serviceStatus,
-    error: context.error,
   }
 }

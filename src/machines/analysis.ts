@@ -4,16 +4,13 @@
 // Nothing here waits: `polling` is one actor that sleeps outside, on a clock of its own. The context is plain JSON.
 
 import { known } from '../core/errors.ts'
-import { beginContext, isRepeat, outputOf, setUpAnalysis } from './analysis-setup.ts'
-
-const reasonOf = ({ event }: { event: { error: unknown } }) => ({ reason: event.error })
-const resultOf = <T>({ event }: { event: { output: T } }) => event.output
+import { beginContext, isRepeat, setUpAnalysis } from './analysis-setup.ts'
+import { reasonOf, resultOf } from './setup.ts'
 
 /** The machine. Its actors are provided with `provide({ actors })`; `setUpAnalysis` says what each of them promises. */
 export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
   id: 'analysis',
   context: ({ input }) => beginContext(input),
-  output: ({ context }) => outputOf(context),
   initial: 'starting',
   states: {
     starting: {

@@ -46,13 +46,5 @@ export type UploadSessionEvent =
   | { readonly type: 'host.unreachable'; readonly isTried: boolean }
   | { readonly type: 'host.reachable' }
 
-/** What `done` is made from. */
-export interface UploadSessionOutput {
-  readonly status: EndStatus
-  readonly error: ErrorSummary | null
-  readonly journalError: ErrorSummary | null
-  readonly isServiceTold: boolean | null
-}
-
 /** What the drain is for. Before a cancel, it also appends the intent. */
 export type DrainReason = 'pause' | 'cancel'

@@ -13,7 +13,6 @@ import type {
   UploadIntent,
   UploadSessionContext,
   UploadSessionEvent,
-  UploadSessionOutput,
 } from './session-data.ts'
 import { notProvided, setup } from './setup.ts'
 
@@ -41,7 +40,6 @@ export const setUpSession = () =>
       input: {} as UploadSessionInput,
       context: {} as UploadSessionContext,
       events: {} as UploadSessionEvent,
-      output: {} as UploadSessionOutput,
     },
     actors: {
       creatingSession: notProvided<unknown>('creatingSession'),
@@ -101,16 +99,6 @@ export function beginContext(input: UploadSessionInput): UploadSessionContext {
     journalError: null,
     isServiceTold: null,
     waiting: null,
-  }
-}
-
-/** What `done` of a session is made from. */
-export function outputOf(context: UploadSessionContext): UploadSessionOutput {
-  return {
-    status: known(context.status),
-    error: context.error,
-    journalError: context.journalError,
-    isServiceTold: context.isServiceTold,
   }
 }
 

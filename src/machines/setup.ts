@@ -22,3 +22,9 @@ export function notProvided<TOutput, TInput extends NonReducibleUnknown = NonRed
     throw new Error(`The actor ${name} was not provided`)
   })
 }
+
+/** What an actor rejected with, as the parameter of an action or a guard. */
+export const reasonOf = ({ event }: { event: { error: unknown } }) => ({ reason: event.error })
+
+/** The same with what an actor resolved with. */
+export const resultOf = <T>({ event }: { event: { output: T } }) => event.output

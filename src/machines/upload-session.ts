@@ -8,7 +8,8 @@
 // a timer would not outlive a restart; whoever waits is an actor.
 
 import { known } from '../core/errors.ts'
-import { beginContext, outputOf, setUpSession } from './session-setup.ts'
+import { beginContext, setUpSession } from './session-setup.ts'
+import { reasonOf, resultOf } from './setup.ts'
 
 /** What the host asks for, as actions. They are not made by a function: a call would keep the machine in pages that do not use it. */
 const run = { type: 'intend', params: { to: 'run' } } as const
@@ -16,15 +17,12 @@ const pause = { type: 'intend', params: { to: 'pause' } } as const
 const close = { type: 'intend', params: { to: 'close' } } as const
 const cancel = { type: 'intend', params: { to: 'cancel' } } as const
 
-const reasonOf = ({ event }: { event: { error: unknown } }) => ({ reason: event.error })
-const resultOf = <T>({ event }: { event: { output: T } }) => event.output
 const concludeTransfer = { type: 'concludeTransfer', params: resultOf } as const
 
 /** The machine. Its actors are provided with `provide({ actors })`; `setUpSession` says what each of them promises. */
 export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine({
   id: 'uploadSession',
   context: ({ input }) => beginContext(input),
-  output: ({ context }) => outputOf(context),
   initial: 'starting',
   states: {
     starting: {

@@ -61,6 +61,15 @@ it.each([
   expect(calls).toEqual([CREATE, LIST])
 })
 
+it.each([
+  [{}, 'none'],
+  [{ name: 'Weekly', uuid: 7 }, 'uuid, name'],
+])('says which fields a reply has that names no id: %j', async (body, fields) => {
+  const { report } = await ended({ [CREATE]: [ok(body)] })
+
+  expect(report.error?.message).toContain(`(fields: ${fields}). Name the field with the idOf option.`)
+})
+
 it('a draft may be there where the host’s own function cannot read its id', async () => {
   const { report } = await ended({}, ({ data }) => (data as { readonly id: string }).id)
 
@@ -94,6 +103,13 @@ it('has failed at once where its submit is clearly refused', async () => {
 
   expect(report).toMatchObject({ status: 'failed', error: { code: 'ERR_UPLOAD_SERVICE_REFUSED', status: 409 } })
   expect(calls).toEqual([CREATE, SUBMIT])
+})
+
+it('has failed where no try of its submit had an answer: the service is asked no more', async () => {
+  const { report, calls } = await ended({ [SUBMIT]: Array<Answer>(20).fill({ status: 500 }) })
+
+  expect(report).toMatchObject({ status: 'failed', error: { code: 'ERR_UPLOAD_RETRIES_EXHAUSTED', status: 500 } })
+  expect(new Set(calls)).toEqual(new Set([CREATE, SUBMIT]))
 })
 
 it('that the service says has failed has none of our earlier failures as its cause', async () => {

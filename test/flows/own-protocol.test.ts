@@ -281,6 +281,34 @@ it.each([
   expect(requests).toEqual([])
 })
 
+it.each([
+  ['null for the id of a session', { sessionId: null }],
+  ['a number that is no id', { sessionId: NaN }],
+  ['an empty id', { sessionId: '' }],
+  ['an object for an id', { sessionId: {} }],
+  ['no details', undefined],
+])('an error of its create that has %s costs neither its words nor the journal', async (_, details) => {
+  const { uplink, settled } = createFarEnd({ service: goodStorage, storage: goodStorage })
+  let isFull = true
+  const full = Object.assign(new Error('The store is full.'), { code: 'ERR_UPLOAD_SERVICE_REFUSED', details })
+  const created: CreatedSession = { sessionId: 7, files: addressed }
+  const ended: unknown[] = []
+  const protocol = protocolWith({
+    create: () => (isFull ? Promise.reject(full) : Promise.resolve(created)),
+    cancel: (sessionId) => Promise.resolve(void ended.push(sessionId)),
+  })
+  const upload = uplink.upload({ protocol, files })
+
+  expect((await settled(endOf(upload))).error).toMatchObject({
+    ...{ code: 'ERR_UPLOAD_SERVICE_REFUSED', message: 'The store is full.', report: { hasPossibleOrphan: true } },
+  })
+  expect(await uplink.sessions()).toMatchObject([{ status: 'open', leftSessionIds: [] }])
+  expect(ended).toEqual([])
+  isFull = false
+  const again = await settled(uplink.resume(upload.key, { protocol, source: () => files[0]!.source }))
+  expect(await settled(again.done())).toMatchObject({ status: 'confirmed', sessionId: 7 })
+})
+
 it('goes on with the files that it was given, whatever its host does with the list', async () => {
   const { uplink, settled } = createFarEnd({ service: goodStorage, storage: goodStorage })
   const given = [...files]

@@ -14,6 +14,60 @@ const NAMED_ONLY = {
   failedStatuses: undefined,
 } as unknown as Parameters<typeof pollAnalysis>[2]
 
+/** What kept us from a later word of the service. */
+const SILENCE = { code: 'ERR_UPLOAD_TIMEOUT', message: 'The service gave no answer until the deadline.' }
+
+/** Polls a service that gives these answers in turn, the last of them for ever, until the default deadline. */
+async function polled(answers: readonly (Record<string, unknown> | Error)[], options: PollingOptions = {}) {
+  const clock = createSimulatedClock()
+  const words: string[] = []
+  let asked = 0
+  const get = () => {
+    const answer = answers[Math.min(asked++, answers.length - 1)]!
+    return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)
+  }
+  const polling = pollAnalysis(clock, get, options, new AbortController().signal, (word) => words.push(word)).then(
+    (outcome) => ({ outcome }),
+    (error: unknown) => ({ outcome: undefined, error }),
+  )
+  await clock.advance(5 * 3_600_000)
+  return { ...(await polling), words, asked }
+}
+
+it.each([
+  ['done', ' Fertig', { verdict: 'completed' }],
+  ['failed', 'KAPUTT ', { verdict: 'failed' }],
+])('takes the words that the host names for %s, and ours no more', async (_, word, outcome) => {
+  const options = { completedStatuses: ['Fertig'], failedStatuses: ['kaputt'], pollDelaysMs: [1_000] }
+  const answers = ['completed', 'failed', word].map((status) => ({ status }))
+
+  expect(await polled(answers, options)).toEqual({ outcome, words: ['completed', 'failed', word], asked: 3 })
+})
+
+it('keeps the last word where an answer says none', async () => {
+  const { outcome, words } = await polled([{ status: 'requested' }, {}, { status: 'requested' }, { status: 'done' }])
+
+  expect([outcome, words]).toEqual([{ verdict: 'completed' }, ['requested', 'done']])
+})
+
+describe('a question that fails', () => {
+  const failure = (code: UploadErrorCode, isRetryable: boolean) => new UploadError(code, 'No.', { isRetryable })
+
+  it('is asked again at the next turn where the service may be back, and is no word of the deadline then', async () => {
+    const { outcome, asked } = await polled([failure('ERR_UPLOAD_RETRIES_EXHAUSTED', true), { status: 'requested' }])
+
+    expect(outcome).toEqual({ verdict: 'deadline' })
+    expect(asked).toBeGreaterThan(50)
+  })
+
+  it.each([
+    ['a refusal', failure('ERR_UPLOAD_SERVICE_REFUSED', false)],
+    ['an error of the host’s', new TypeError('no such field')],
+  ])('ends all where it is %s, though the service has answered before', async (_, error) => {
+    expect(await polled([{ status: 'requested' }, error])).toEqual({ error, words: ['requested'], asked: 2 })
+  })
+})
+
 it('takes options that are named without a value for options that are not given', async () => {
   const clock = createSimulatedClock()
   const askedAtMs: number[] = []
@@ -70,7 +124,7 @@ it.each([
   expect(outcome).toBeUndefined()
   await clock.advance(1)
 
-  expect(outcome).toEqual({ verdict: 'deadline' })
+  expect(outcome).toEqual({ verdict: 'deadline', error: SILENCE })
 })
 
 it.each([
@@ -121,7 +175,7 @@ it('ends five minutes after the machine has slept past the deadline during a que
   expect(outcome).toBeUndefined()
   await clock.advance(1)
 
-  expect(outcome).toEqual({ verdict: 'deadline' })
+  expect(outcome).toEqual({ verdict: 'deadline', error: SILENCE })
 })
 
 it('ends its question when it is stopped', async () => {

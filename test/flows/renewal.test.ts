@@ -56,13 +56,17 @@ async function refused(
   const begun = { version: JOURNAL_VERSION, key: 'k', flow: 'video', params: {}, files: [PLAN], locations: [] } as const
   await record.write({ type: 'session.begun', ...begun })
   await record.write({ type: 'session.created', ...(await protocol.create([PLAN], new AbortController().signal)) })
-  const job = createSessionJob({
-    ...{ record, protocol, clock, renewAddresses },
-    ...{ bytesPerSecond: () => 0, onReplaced: () => undefined, report: () => undefined },
-    source: () => {
-      throw new Error('Nothing is read.')
-    },
-  })
+  const start = () =>
+    createSessionJob({
+      ...{ record, protocol, clock, renewAddresses },
+      ...{ bytesPerSecond: () => 0, onReplaced: () => undefined, report: () => undefined },
+      source: () => {
+        throw new Error('Nothing is read.')
+      },
+    })
+  let job = start()
+  /** Goes on with the next transfer. */
+  const next = (): void => void (job = start())
 
   const renew = (error: UploadError, isDead = false): Promise<boolean> =>
     job.renew(fileAt(record.ledger(), 0), { isDead, error, lifeMs, signal: new AbortController().signal })
@@ -85,7 +89,7 @@ async function refused(
   const findDead = (signal = new AbortController().signal): Promise<boolean> =>
     job.renew(fileAt(record.ledger(), 0), { isDead: true, error: EXPIRED, lifeMs, signal })
   const left = () => record.folded()?.leftSessionIds
-  return { clock, record, renew, refuse, findDead, left, sessions: () => sessions }
+  return { clock, record, renew, refuse, findDead, next, left, sessions: () => sessions }
 }
 
 it('tries a refused address again after one second, then two, then three', async () => {
@@ -114,6 +118,44 @@ it('registers the name of a capture again, in its own session, whatever its stor
   expect(await renew(GONE)).toBe(true)
   expect(registered).toEqual(['s1'])
   expect(sessions()).toBe(1)
+})
+
+it('registers the name of a capture three times in a row where its addresses stay refused, and anew once a part got through', async () => {
+  let registered = 0
+  const { renew, record } = await refused(undefined, {
+    register: () => {
+      registered += 1
+      const addresses = [1, 2].map((part) => `https://s.test/${String(registered)}/${String(part)}`)
+      return Promise.resolve([{ fileIndex: 0, addresses }])
+    },
+  })
+  const renewed = async (times: number) => {
+    const answers: boolean[] = []
+    for (let time = 0; time < times; time += 1) answers.push(await renew(REFUSED))
+    return answers
+  }
+
+  expect(await renewed(2)).toEqual([true, true])
+  await record.write({ type: 'part.received', fileIndex: 0, partNumber: 1, receipt: RECEIPT, generation: 0 })
+  expect(await renewed(4)).toEqual([true, true, true, false])
+  expect(registered).toBe(5)
+})
+
+it('counts for a file only the sessions of this run: a person who tries again gets new ones', async () => {
+  const { findDead, next, sessions } = await refused(undefined, { lifeMs: 3_600_000 })
+
+  expect(await findDead()).toBe(true)
+  next()
+  expect(await findDead()).toBe(true)
+  await expect(findDead()).rejects.toMatchObject({ code: 'ERR_UPLOAD_ADDRESS_EXPIRED' })
+  expect(sessions()).toBe(3)
+})
+
+it('says that the clocks differ where new addresses are dead by their own time, whatever the storage says of them', async () => {
+  const { renew } = await refused(undefined, { lifeMs: 3_600_000 })
+
+  expect(await renew(REFUSED, true)).toBe(true)
+  await expect(renew(REFUSED, true)).rejects.toMatchObject({ code: 'ERR_UPLOAD_ADDRESS_EXPIRED' })
 })
 
 it('believes a storage that gives no reason and takes no part under new addresses either', async () => {

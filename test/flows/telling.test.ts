@@ -127,11 +127,13 @@ it('progress keeps what is confirmed where a service that was restored gives the
   const files = names.map((name) => ({ source: bytesSource(name, new Uint8Array(3)) }))
   const upload = uplink.uploadVideos({ ...VIDEO, files })
   const replaced: unknown[] = []
+  const nothing = { sentBytes: 0, confirmedBytes: 0, totalBytes: 0, bytesPerSecond: 0, remainingMs: undefined }
+  expect(upload.progress()).toEqual({ ...nothing, filesConfirmed: 0, filesFailed: 0, filesTotal: 0 })
   upload.on('session.replaced', (event) => replaced.push(event))
 
   expect(await settled(upload.done())).toMatchObject({ status: 'confirmed' })
   expect(replaced).toEqual([{ oldSessionId: 12, newSessionId: 12, filesKept: 1, filesMoved: 1, bytesVoided: 0 }])
-  expect(upload.progress()).toMatchObject({ sentBytes: 6, confirmedBytes: 6 })
+  expect(upload.progress()).toMatchObject({ sentBytes: 6, confirmedBytes: 6, filesConfirmed: 2, filesTotal: 2 })
 })
 
 it('progress counts what an earlier life delivered of a part, so that it ends at the total', async () => {
@@ -160,14 +162,15 @@ describe('progress is told a few times a second', () => {
   it('and where nothing follows, what came last is told too', async () => {
     const { telling, clock, sent } = await heard()
 
-    for (const bytes of [1, 2, 3]) telling.take(send(bytes))
+    for (const bytes of [1, 2, 3, 4]) telling.take(send(bytes))
     expect(sent).toEqual([1])
     await clock.advance(199)
     expect(sent).toEqual([1])
     await clock.advance(1)
-    expect(sent).toEqual([1, 3])
+    expect(sent).toEqual([1, 4])
+    for (const bytes of [5, 6]) telling.take(send(bytes))
     await clock.advance(10_000)
-    expect([sent, clock.pending]).toEqual([[1, 3], 0])
+    expect([sent, clock.pending]).toEqual([[1, 4, 6], 0])
   })
 
   it('without a timer that is left when all is told at once, or over', async () => {
@@ -194,6 +197,8 @@ describe('a file is told of when its state is another one', () => {
     await record.write({ type: 'file.failed', fileIndex: 0, error })
     for (const file of record.ledger().files) telling.take({ type: 'fileState', file })
     expect(states).toEqual(['uploading', 'pending', 'uploading', 'failed'])
+    expect(telling.files()).toMatchObject([{ state: 'failed', error }])
+    expect(telling.progress()).toMatchObject({ filesFailed: 1 })
   })
 
   it('which is the one that files() shows, from its first byte to its end, in both flows', async () => {

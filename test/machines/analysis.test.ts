@@ -40,9 +40,9 @@ function startAnalysis(input: AnalysisMachineInput = { analysisId: null }) {
     state: () => stateName(actor.getSnapshot().value),
     context: () => actor.getSnapshot().context,
     /** What its report is made from. */
-    output() {
-      const { value, output } = actor.getSnapshot()
-      return { status: stateName(value), ...output }
+    end() {
+      const { value, context } = actor.getSnapshot()
+      return { status: stateName(value), ...context }
     },
   }
 }
@@ -89,13 +89,14 @@ describe('a life without disturbance', () => {
       { name: 'submitting', input: { analysisId: 'a-1' } },
       { name: 'polling', input: { analysisId: 'a-1' } },
     ])
-    expect(analysis.output()).toEqual({
+    expect(analysis.end()).toEqual({
       status: 'completed',
       segmentIds: { primary: 11, population: 13 },
       analysisId: 'a-1',
       hasPossibleDraft: false,
       serviceStatus: 'complete',
       error: null,
+      ...{ shouldSubmit: true, draftAttempts: 1 },
     })
   })
 
@@ -106,7 +107,7 @@ describe('a life without disturbance', () => {
     await analysis.answer('creatingDraft', draft)
 
     expect(analysis.names()).toEqual(['creatingSegments', 'creatingDraft'])
-    expect(analysis.output()).toMatchObject({ status: 'drafted', analysisId: 'a-1', serviceStatus: 'draft' })
+    expect(analysis.end()).toMatchObject({ status: 'drafted', analysisId: 'a-1', serviceStatus: 'draft' })
   })
 
   it('keeps the last word of the service when an answer has none', async () => {
@@ -130,7 +131,7 @@ describe('a life without disturbance', () => {
     analysis.send({ type: 'analysis.status', serviceStatus: 'as it says' })
     await analysis.answer('polling', { output: { verdict } })
 
-    expect(analysis.output()).toMatchObject({ status, analysisId: 5, serviceStatus: 'as it says', error: null })
+    expect(analysis.end()).toMatchObject({ status, analysisId: 5, serviceStatus: 'as it says', error: null })
   })
 
   it('a deadline without an answer keeps the last word that was heard, and why no more was', async () => {
@@ -139,7 +140,7 @@ describe('a life without disturbance', () => {
     analysis.send({ type: 'analysis.status', serviceStatus: 'processing' })
     await analysis.answer('polling', { output: { verdict: 'deadline', error: summary } })
 
-    expect(analysis.output()).toMatchObject({ status: 'deadline', serviceStatus: 'processing', error: summary })
+    expect(analysis.end()).toMatchObject({ status: 'deadline', serviceStatus: 'processing', error: summary })
   })
 })
 
@@ -162,9 +163,9 @@ describe('where it goes on', () => {
 
     analysis.send(stop)
 
-    expect(analysis.output()).toEqual({
-      ...{ status: 'stopped', analysisId: id, hasPossibleDraft: false },
-      ...{ segmentIds: null, serviceStatus: null, error: null },
+    expect(analysis.end()).toEqual({
+      ...{ status: 'stopped', analysisId: id, hasPossibleDraft: false, draftAttempts: 0 },
+      ...{ segmentIds: null, serviceStatus: null, error: null, shouldSubmit: true },
     })
   })
 })
@@ -189,7 +190,7 @@ describe('a create without an answer', () => {
     for (let attempt = 1; attempt <= 3; attempt += 1) await analysis.answer('creatingDraft', { error: unanswered })
 
     expect(analysis.names()).toEqual(['creatingSegments', 'creatingDraft', 'creatingDraft', 'creatingDraft'])
-    expect(analysis.output()).toMatchObject({ status: 'failed', hasPossibleDraft: true, error: summary })
+    expect(analysis.end()).toMatchObject({ status: 'failed', hasPossibleDraft: true, error: summary })
   })
 
   it('leaves its doubt behind when the repeat is refused', async () => {
@@ -199,7 +200,7 @@ describe('a create without an answer', () => {
     await analysis.answer('creatingDraft', { error: unanswered })
     await analysis.answer('creatingDraft', { error: refused })
 
-    expect(analysis.output()).toMatchObject({ status: 'failed', hasPossibleDraft: true, error: refused })
+    expect(analysis.end()).toMatchObject({ status: 'failed', hasPossibleDraft: true, error: refused })
   })
 
   it('is not doubted when the first was refused', async () => {
@@ -209,7 +210,7 @@ describe('a create without an answer', () => {
     await analysis.answer('creatingDraft', { error: refused })
 
     expect(analysis.names()).toEqual(['creatingSegments', 'creatingDraft'])
-    expect(analysis.output()).toMatchObject({ status: 'failed', hasPossibleDraft: false, error: refused })
+    expect(analysis.end()).toMatchObject({ status: 'failed', hasPossibleDraft: false, error: refused })
   })
 
   it('may have made a draft all the same where its success could not be read', async () => {
@@ -222,7 +223,7 @@ describe('a create without an answer', () => {
 
     await analysis.answer('creatingDraft', { error: unreadable })
 
-    expect(analysis.output()).toMatchObject({ status: 'failed', hasPossibleDraft: true, error: unreadable })
+    expect(analysis.end()).toMatchObject({ status: 'failed', hasPossibleDraft: true, error: unreadable })
   })
 })
 
@@ -236,7 +237,7 @@ describe('failures and stops', () => {
 
     await analysis.answer(name, { error: refused })
 
-    expect(analysis.output()).toMatchObject({ status: 'failed', analysisId, error: refused })
+    expect(analysis.end()).toMatchObject({ status: 'failed', analysisId, error: refused })
   })
 
   it.each([['creatingSegments'], ['submitting'], ['polling']] as const)('a stop aborts %s at once', async (name) => {
@@ -245,7 +246,7 @@ describe('failures and stops', () => {
     analysis.send(stop)
 
     expect(analysis.last(name).signal.aborted).toBe(true)
-    expect(analysis.output()).toMatchObject({ status: 'stopped', hasPossibleDraft: false, error: null })
+    expect(analysis.end()).toMatchObject({ status: 'stopped', hasPossibleDraft: false, error: null })
   })
 
   it('a stop while the draft is made says that it may be there', async () => {
@@ -254,7 +255,7 @@ describe('failures and stops', () => {
 
     analysis.send(stop)
 
-    expect(analysis.output()).toMatchObject({ status: 'stopped', analysisId: null, hasPossibleDraft: true })
+    expect(analysis.end()).toMatchObject({ status: 'stopped', analysisId: null, hasPossibleDraft: true })
   })
 
   it('a stop keeps the last status that was heard', () => {
@@ -263,7 +264,7 @@ describe('failures and stops', () => {
     analysis.send({ type: 'analysis.status', serviceStatus: 'processing' })
     analysis.send(stop)
 
-    expect(analysis.output()).toMatchObject({ status: 'stopped', analysisId: 5, serviceStatus: 'processing' })
+    expect(analysis.end()).toMatchObject({ status: 'stopped', analysisId: 5, serviceStatus: 'processing' })
   })
 
   it.each([
@@ -276,7 +277,7 @@ describe('failures and stops', () => {
     await settled()
 
     expect(actor.getSnapshot()).toMatchObject({ value: 'failed' })
-    expect(actor.getSnapshot().output).toMatchObject({
+    expect(actor.getSnapshot().context).toMatchObject({
       error: { code: 'ERR_UPLOAD_INTERNAL', message: `The actor ${name} was not provided` },
     })
   })

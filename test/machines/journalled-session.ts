@@ -88,7 +88,8 @@ export function startJournalled(records: JournalRecord[], answering: Answering) 
     send: (event: UploadSessionEvent) => actor.send(event),
     end: async () => {
       await settled()
-      return actor.getSnapshot().output?.status
+      const { status, context } = actor.getSnapshot()
+      return status === 'done' ? context.status : undefined
     },
   }
 }

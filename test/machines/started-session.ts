@@ -39,7 +39,6 @@ export function startSession(input: UploadSessionInput = { place: 'new' }) {
     },
     state: () => stateName(actor.getSnapshot().value),
     context: () => actor.getSnapshot().context,
-    output: () => actor.getSnapshot().output,
   }
 }
 

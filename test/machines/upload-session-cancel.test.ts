@@ -16,7 +16,7 @@ describe('cancel', () => {
     await session.answer('settling', nothing)
 
     expect(session.names()).toEqual(['creatingSession', 'draining', 'cancellingSession', 'settling'])
-    expect(session.output()).toMatchObject({ status: 'cancelled', isServiceTold: true, error: null })
+    expect(session.context()).toMatchObject({ status: 'cancelled', isServiceTold: true, error: null })
   })
 
   it('is not taken back by pause and resume while the session is created', async () => {
@@ -38,7 +38,7 @@ describe('cancel', () => {
     await session.answer('cancellingSession', { output: { isServiceTold: false } })
     await session.answer('settling', nothing)
 
-    expect(session.output()).toMatchObject({ status: 'cancelled', isServiceTold: false, error: refused })
+    expect(session.context()).toMatchObject({ status: 'cancelled', isServiceTold: false, error: refused })
   })
 
   it('aborts the transfer, waits for its attempts and only then tells the service', async () => {
@@ -80,7 +80,7 @@ describe('cancel', () => {
     await session.answer('cancellingSession', { output: { isServiceTold: false } })
     await session.answer('settling', nothing)
 
-    expect(session.output()).toMatchObject({ status: 'cancelled', isServiceTold: false })
+    expect(session.context()).toMatchObject({ status: 'cancelled', isServiceTold: false })
   })
 
   it('changes nothing a second time: no call is aborted and none is repeated', async () => {
@@ -102,6 +102,6 @@ describe('cancel', () => {
     await session.answer('cancellingSession', { error: refused })
     await session.answer('settling', nothing)
 
-    expect(session.output()).toMatchObject({ status: 'cancelled', isServiceTold: false, error: refused })
+    expect(session.context()).toMatchObject({ status: 'cancelled', isServiceTold: false, error: refused })
   })
 })

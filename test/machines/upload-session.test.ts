@@ -42,7 +42,8 @@ describe('a life without disturbance', () => {
       { name: 'transferring', input: undefined },
       { name: 'settling', input: { status: 'confirmed' } },
     ])
-    expect(session.output()).toEqual({
+    expect(session.context()).toEqual({
+      ...{ place: 'created', intent: 'run', waiting: null },
       status: 'confirmed',
       error: null,
       journalError: null,
@@ -62,7 +63,7 @@ describe('a life without disturbance', () => {
     await session.answer('settling', nothing)
 
     expect(session.state()).toBe(status)
-    expect(session.output()).toMatchObject({ status, error: null })
+    expect(session.context()).toMatchObject({ status, error: null })
   })
 })
 
@@ -159,7 +160,7 @@ describe('pause and resume', () => {
     await session.answer('settling', nothing)
 
     expect(session.names()).toEqual(['transferring', 'draining', 'settling'])
-    expect(session.output()).toMatchObject({ status: 'partial', error: refused })
+    expect(session.context()).toMatchObject({ status: 'partial', error: refused })
   })
 })
 
@@ -179,7 +180,7 @@ describe('close', () => {
     expect(session.last('settling').input).toEqual({ status: 'closed' })
     await session.answer('settling', nothing)
     expect(session.state()).toBe('closed')
-    expect(session.output()).toMatchObject({ status: 'closed', error: null })
+    expect(session.context()).toMatchObject({ status: 'closed', error: null })
   })
 
   it('ends what is paused at once', async () => {
@@ -268,7 +269,7 @@ describe('failures', () => {
 
     expect(session.last('settling').input).toEqual({ status })
     await session.answer('settling', nothing)
-    expect(session.output()).toMatchObject({ status, error: refused })
+    expect(session.context()).toMatchObject({ status, error: refused })
   })
 
   it('a create that fails leaves no session, and its error is told', async () => {
@@ -278,7 +279,7 @@ describe('failures', () => {
 
     expect(session.last('settling').input).toEqual({ status: 'failed' })
     await session.answer('settling', nothing)
-    expect(session.output()).toMatchObject({ status: 'failed', error: refused })
+    expect(session.context()).toMatchObject({ status: 'failed', error: refused })
   })
 
   it('a journal that cannot be written takes nothing back', async () => {
@@ -288,7 +289,7 @@ describe('failures', () => {
     session.send(cancel)
     await session.answer('settling', { error: { code: 'ERR_UPLOAD_JOURNAL', message: 'The disk is full.' } })
 
-    expect(session.output()).toMatchObject({
+    expect(session.context()).toMatchObject({
       status: 'confirmed',
       error: null,
       journalError: { code: 'ERR_UPLOAD_JOURNAL', message: 'The disk is full.' },
@@ -314,7 +315,7 @@ describe('failures', () => {
 
     await settled()
 
-    expect(actor.getSnapshot().output?.[field]).toEqual({
+    expect(actor.getSnapshot().context[field]).toEqual({
       code: 'ERR_UPLOAD_INTERNAL',
       message: `The actor ${name} was not provided`,
     })

@@ -63,7 +63,7 @@ export type JournalRecord = { readonly at: number } & (
       readonly files?: readonly AddressedFile[]
       readonly hasPossibleOrphan?: boolean
     }
-  /** `isRefused`: the service said no. What bears these names there is not ours, and no resume may overwrite it. */
+  /** `isRefused`: the service said no, or never heard of it. What bears these names there is not ours; no resume may overwrite it. */
   | { readonly type: 'files.registering'; readonly fileIndexes: readonly number[]; readonly isRefused?: true }
   | { readonly type: 'files.registered'; readonly files: readonly AddressedFile[] }
   /** The whole body of a unit was handed over and no answer came: the far end may have it, or may get it later. */

@@ -1,0 +1,85 @@
+// What the host of an analysis is told while it runs, and what its report says of it.
+
+import { expect, it } from 'vitest'
+
+import type { AnalysisEvents } from '../../src/flows/analysis.ts'
+import { BASE_URL, createFarEnd, goodStorage, type Answer } from '../security/far-end.ts'
+import { noWay } from './outage-rig.ts'
+
+const ok = (body: unknown): Answer => ({ status: 200, body })
+const criteria = { movementTypeId: 1, domHand: 'RHA' } as const
+
+/** A service that does as it is asked, and is away while `isAway`. */
+function createService() {
+  const state = { isAway: false, segments: 10 }
+  const words = ['requested', 'processing', 'completed']
+  const service = ({ method, url }: { readonly method: string; readonly url: string }): Answer | Error => {
+    if (state.isAway) return noWay()
+    const path = url.slice(BASE_URL.length)
+    if (path === '/player_group_segments') return ok({ analysis_segment_id: (state.segments += 1) })
+    if (method === 'POST') return ok({ id: 7, status: 'draft' })
+    if (method === 'PATCH') return ok({ status: 'requested' })
+    return ok({ id: 7, status: words.length > 1 ? words.shift() : words[0] })
+  }
+  return { state, ...createFarEnd({ service, storage: goodStorage }) }
+}
+
+it('is told of its states, of each new word of the service, and of a service that is away', async () => {
+  const { uplink, clock, state, settled } = createService()
+  const told: string[] = []
+  const waits: AnalysisEvents['waiting'][] = []
+  const analysis = uplink.requestAnalysis({
+    ...{ name: 'Weekly', primary: criteria, comparison: { segmentId: '5' }, population: criteria },
+    pollDelaysMs: [60_000],
+  })
+  analysis.on('state', (event) => told.push(event.state))
+  analysis.on('status', ({ serviceStatus }) => told.push(serviceStatus))
+  analysis.on('waiting', (wait) => waits.push(wait))
+  expect([analysis.state, analysis.analysisId]).toEqual(['creatingSegments', undefined])
+
+  await clock.advance(30_000)
+  expect([analysis.state, analysis.analysisId]).toEqual(['requested', 7])
+  state.isAway = true
+  await clock.advance(60_000)
+  state.isAway = false
+
+  expect(await settled(analysis.done())).toEqual({
+    ...{ flow: 'analysis', status: 'completed', analysisId: 7, serviceStatus: 'completed', hasPossibleDraft: false },
+    ...{
+      segmentIds: { primary: 11, comparison: 5, population: 12 },
+      durationMs: expect.closeTo(150_000, -5) as number,
+    },
+  })
+  expect(told).toEqual('creatingDraft submitting requested requested processing completed completed'.split(' '))
+  expect(waits.length).toBeGreaterThan(1)
+  expect(waits[0]).toMatchObject({ who: 'service', host: 'service.example:443', operation: 'requestedAnalyses.get' })
+})
+
+it('that stays a draft says so', async () => {
+  const { uplink, settled } = createService()
+
+  expect(await settled(uplink.requestAnalysis({ name: 'n', primary: criteria, submit: false }).done())).toEqual({
+    ...{ flow: 'analysis', status: 'drafted', analysisId: 7, serviceStatus: 'draft', hasPossibleDraft: false },
+    ...{ segmentIds: { primary: 11 }, durationMs: 0 },
+  })
+})
+
+it('that is stopped before the service said a word of it says nothing that it does not know, and is told of no more', async () => {
+  const { uplink, clock, state, settled } = createService()
+  await uplink.client.requestedAnalyses.get(7)
+  state.isAway = true
+  const analysis = uplink.watchAnalysis('7')
+  const told: unknown[] = []
+  analysis.on('status', (event) => told.push(event))
+  await clock.advance(30_000)
+  state.isAway = false
+  analysis.stop()
+  analysis.stop()
+
+  expect(await settled(analysis.done())).toStrictEqual({
+    ...{ flow: 'analysis', status: 'stopped', analysisId: '7', serviceStatus: undefined, hasPossibleDraft: false },
+    ...{ segmentIds: undefined, durationMs: 30_000 },
+  })
+  await clock.advance(600_000)
+  expect([analysis.state, told]).toEqual(['stopped', []])
+})

@@ -1,0 +1,115 @@
+// More files for a session that was there before. What it holds under their names is somebody else's, and is overwritten only where
+// an earlier registration of our own may have been heard.
+
+import { expect, it } from 'vitest'
+
+import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
+import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
+import { TransportError } from '../../src/core/errors.ts'
+import type { Journal } from '../../src/core/ports.ts'
+import { createFarEnd, endOf, goodStorage, type Answer } from '../security/far-end.ts'
+import { noWay } from './outage-rig.ts'
+
+const GIVEN = { mocapTypeId: 2, sessionId: 'theirs' }
+const files = [{ source: bytesSource('a.action', new Uint8Array(3)) }]
+const ANSWER_LOST = new TransportError('ERR_UPLOAD_NETWORK', 'Lost', { phase: 'answer', ending: 'doubtful' })
+
+/** A service whose session has the name already, and that is away for as long as `isAway`. */
+function createTheirs(journal: Journal = memoryJournal(), lost: () => Error = noWay) {
+  const state = { isAway: false, overwrites: 0 }
+  const service = (_request: unknown, body: Uint8Array): Answer | Error => {
+    if (state.isAway) return lost()
+    const { reprocess } = JSON.parse(new TextDecoder().decode(body)) as { readonly reprocess: boolean }
+    if (!reprocess) return { status: 409, body: { message: 'It has that name.' } }
+    state.overwrites += 1
+    return { status: 200, body: { 'a.action': 'https://store.example/k' } }
+  }
+  return { state, journal, ...createFarEnd({ service, storage: goodStorage, journal, isFirstContactAwaited: true }) }
+}
+
+type Theirs = ReturnType<typeof createTheirs>
+
+/** Begins while the service is away, and waits for it. */
+async function waiting({ uplink, clock, state }: Theirs) {
+  state.isAway = true
+  const upload = uplink.uploadCaptures({ ...GIVEN, files })
+  await clock.advance(30_000)
+  expect(upload.state).toBe('waiting')
+  return upload
+}
+
+/** How a later life ends, when the service is back. */
+async function endOfResume({ uplink, settled, state }: Theirs, key: string) {
+  state.isAway = false
+  return settled(uplink.resume(key, { source: () => files[0]!.source }).then(endOf))
+}
+
+it.each([
+  ['was paused while the service was away', 'pause'],
+  ['was let go while the service was away', 'close'],
+  ['gave the service up, which was away', 'wait'],
+] as const)('overwrites nothing of a session that an upload never reached that %s', async (_, how) => {
+  const journal = memoryJournal()
+  const rig = createTheirs(journal)
+  const upload = await waiting(rig)
+  let end: Awaited<ReturnType<typeof endOf>>
+  if (how === 'pause') {
+    upload.pause()
+    await rig.clock.advance(60_000)
+    expect(upload.state).toBe('paused')
+    rig.state.isAway = false
+    upload.resume()
+    end = await rig.settled(endOf(upload))
+  } else {
+    const ended = endOf(upload)
+    await rig.settled<unknown>(how === 'close' ? rig.uplink.close() : ended)
+    const again = how === 'close' ? { ...rig, ...createTheirs(journal) } : rig
+    end = await endOfResume(again, upload.key)
+    expect(again.state.overwrites).toBe(0)
+  }
+
+  expect(end.error).toMatchObject({ report: { files: [{ error: { status: 409 } }] } })
+  expect(rig.state.overwrites).toBe(0)
+})
+
+it('overwrites nothing for an upload that was paused before its names were sent', async () => {
+  const kept = memoryJournal()
+  let pause = (): void => undefined
+  const journal: Journal = {
+    ...kept,
+    async open(key) {
+      const session = await kept.open(key)
+      return {
+        ...session,
+        append(records) {
+          if (records.some(({ type }) => type === 'files.registering')) pause()
+          return session.append(records)
+        },
+      }
+    },
+  }
+  const rig = createTheirs(journal)
+  const upload = rig.uplink.uploadCaptures({ ...GIVEN, files })
+  pause = () => {
+    pause = () => undefined
+    upload.pause()
+  }
+  await rig.clock.advance(10_000)
+  expect(upload.state).toBe('paused')
+  upload.resume()
+
+  expect((await rig.settled(endOf(upload))).error).toMatchObject({ report: { files: [{ error: { status: 409 } }] } })
+  expect(rig.state.overwrites).toBe(0)
+})
+
+it('takes a name for its own where a registration of it may have been heard', async () => {
+  const rig = createTheirs(memoryJournal(), () => ANSWER_LOST)
+  const upload = await waiting(rig)
+  upload.pause()
+  await rig.clock.advance(60_000)
+  rig.state.isAway = false
+  upload.resume()
+
+  expect(await rig.settled(upload.done())).toMatchObject({ status: 'confirmed' })
+  expect(rig.state.overwrites).toBe(1)
+})

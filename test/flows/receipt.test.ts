@@ -1,0 +1,85 @@
+// What a receipt says was delivered: nothing that is not there whole.
+
+import { expect, it } from 'vitest'
+
+import { JOURNAL_VERSION, type JournalRecord } from '../../src/core/journal/journal.ts'
+import { makeReceipt } from '../../src/flows/receipt.ts'
+
+const AT = Date.UTC(2026, 10, 20, 13)
+const TIME = '2026-11-20T13:00:00.000Z'
+const MD5 = '9e107d9d372bb6826bd81d3542a419d6'
+const begun: JournalRecord = {
+  ...{ at: AT, type: 'session.begun', version: JOURNAL_VERSION, key: 'k', flow: 'custom', params: {}, locations: [] },
+  files: ['a', 'b', 'c'].map((name, fileIndex) => {
+    return { fileIndex, name, sizeBytes: 6, partSizeBytes: 3, partCount: 2 }
+  }),
+}
+const received = (fileIndex: number, partNumber: number, acceptedEnd: number, isVerified = true): JournalRecord => ({
+  ...{ at: AT, type: 'part.received', fileIndex, partNumber },
+  receipt: { acceptedEnd, etag: `"${MD5}"`, md5: MD5, isVerified },
+})
+const created: JournalRecord = {
+  ...{ at: AT, type: 'session.created', sessionId: 's' },
+  files: [0, 1, 2].map((fileIndex) => {
+    return {
+      fileIndex,
+      serverFileId: fileIndex + 10,
+      addresses: [1, 2].map((part) => `https://s.test/${fileIndex}/${part}?sig=x`),
+    }
+  }),
+}
+
+it('names each file with its end, and of each part what the storage answered to all of it', () => {
+  const failed = {
+    at: AT,
+    type: 'file.failed',
+    fileIndex: 1,
+    error: { code: 'ERR_UPLOAD_SOURCE_READ', message: 'gone' },
+  } as const
+  const records = [
+    ...[begun, created, received(0, 1, 3), received(0, 2, 6), received(1, 1, 3, false), failed],
+    // Two of the three bytes of this part were taken.
+    received(2, 2, 5),
+    { at: AT, type: 'file.confirmed', fileIndex: 0, sha256: 'f'.repeat(64) } as const,
+  ]
+  const whole = { etag: `"${MD5}"`, md5: MD5, receivedAt: TIME }
+  const part = (partNumber: number, own: object = { isVerified: false }) => {
+    return { partNumber, start: partNumber * 3 - 3, end: partNumber * 3, ...own }
+  }
+  const file = (name: string, serverFileId: number, own: object) => ({
+    name,
+    bytes: 6,
+    sessionId: 's',
+    serverFileId,
+    ...own,
+  })
+  const verified = { ...whole, isVerified: true }
+
+  expect(makeReceipt(records)).toEqual({
+    ...{ format: 'mocap-uplink-receipt', version: 1, key: 'k', flow: 'custom', sessionId: 's', status: 'open' },
+    ...{ beganAt: TIME, lastRecordAt: TIME },
+    files: [
+      file('a', 10, {
+        ...{ status: 'confirmed', isVerified: true, confirmedAt: TIME, sha256: 'f'.repeat(64) },
+        parts: [part(1, verified), part(2, verified)],
+      }),
+      file('b', 11, {
+        ...{ status: 'failed', isVerified: false },
+        parts: [part(1, { ...whole, isVerified: false }), part(2)],
+      }),
+      file('c', 12, { status: 'unfinished', isVerified: false, parts: [part(1), part(2)] }),
+    ],
+  })
+})
+
+it.each(['confirmed', 'partial', 'failed'] as const)('says how the session ended: %s', (status) => {
+  expect(makeReceipt([begun, created, { at: AT, type: 'session.settled', status }]).status).toBe(status)
+})
+
+it('says nothing of a session that there is not yet', () => {
+  expect(makeReceipt([begun])).toMatchObject({
+    status: 'open',
+    sessionId: undefined,
+    files: [{ parts: [{}, {}] }, {}, {}],
+  })
+})
