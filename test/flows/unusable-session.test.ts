@@ -106,6 +106,18 @@ describe('a session with addresses that cannot be used', () => {
     expect(await uplink.sessions()).toMatchObject([{ status: 'cancelled', leftSessionIds: [] }])
   })
 
+  it('is told once by a cancel, also where that is refused', async () => {
+    const { service, told } = serviceOf([at('ftp://x/k')], () => 409)
+    const { uplink, settled } = createFarEnd({ service, storage: goodStorage })
+    const upload = uplink.uploadVideos({ ...VIDEO, files })
+    await settled(endOf(upload))
+
+    const report = await settled(uplink.cancelSession(upload.key))
+
+    expect(report).toMatchObject({ status: 'cancelled', isServiceTold: false })
+    expect(told).toEqual(['s1', 's1'])
+  })
+
   it('is no answer to an earlier try that had none: that one may have made a session, too', async () => {
     const { service, told } = serviceOf([undefined, at('ftp://x/k')])
     const { uplink, settled } = createFarEnd({ service, storage: goodStorage })
