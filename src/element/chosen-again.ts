@@ -23,10 +23,10 @@ export async function findChosenAgain(
   const byName = new Map<string, readonly ChosenFile[]>()
   for (const each of files) addUnder(byName, each.file.name, each)
   for (const item of items) {
-    const { chosen, chosenAtMs, present } = item
-    for (const each of byName.get(present.fileName) ?? []) {
+    const { chosen, chosenAtMs } = item
+    for (const each of byName.get(item.fileName) ?? []) {
       const { file, handle, path } = each
-      if (!isSamePlace(present.location, path) || isSameFile(present, presentOf(each))) continue
+      if (!isSamePlace(item.location, path) || isSameFile(item, presentOf(each))) continue
       // A camera whose clock is wrong may have dated the file in the future.
       const isSavedSince = file.lastModified > chosenAtMs && file.lastModified <= Date.now()
       const isIts =

@@ -32,7 +32,7 @@ export interface FileRow {
 export function createFileRow(item: Item, onAction: (item: Item, action: RowAction) => void): FileRow {
   const icon = buildIcon(ICONS.ready)
   const line = icon.firstElementChild
-  const name = build('bdi', 'file-name', { title: item.present.location }, item.name)
+  const name = build('bdi', 'file-name', { title: item.location }, item.name)
   const size = build('span', 'file-size')
   const status = build('span', 'file-status')
   const problem = build('p', 'file-problem')

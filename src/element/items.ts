@@ -4,7 +4,7 @@ import { blobSource, withHandle, type BrowserResumeOptions, type BrowserUplink }
 import type { ErrorSummary } from '../core/errors.ts'
 import type { Source } from '../core/ports.ts'
 import type { Outage, Upload } from '../flows/upload.ts'
-import { presentOf, type Present } from './acceptance.ts'
+import type { Present } from './acceptance.ts'
 import type { ChosenFile } from './chosen-files.ts'
 import { problemOf } from './problems.ts'
 
@@ -13,16 +13,14 @@ export type ItemState = 'ready' | 'waiting' | 'uploading' | 'confirming' | 'conf
 /** The state that a row shows. A file on its way may also be paused. */
 export type ShownState = ItemState | 'paused'
 
-/** One file, one row. */
-export interface Item {
+/** One file, one row: the file as the person has it, and what is known of its upload. */
+export interface Item extends Present {
+  /** What it is uploaded under. `fileName` differs from that if `rename` changed it. */
   readonly name: string
-  readonly bytes: number
   /** Absent if the browser itself found this file again, from an earlier life of the page. */
   readonly chosen: ChosenFile | undefined
   /** When it came into the list, ms since 1970. */
   readonly chosenAtMs: number
-  /** The file as the person has it, under its own name. `name` differs from that if `rename` changed it. */
-  readonly present: Present
   state: ItemState
   sentBytes: number
   confirmedBytes: number
@@ -52,20 +50,18 @@ export interface Job {
   sentAtOutage?: number
 }
 
-/** `earlier` is what the session knows of the file, if the browser found it again by itself and nothing was `chosen`. */
+/** `present`: the file as it was chosen or, if the browser found it again by itself, what its session knows of it. */
 export function newItem(
-  name: string,
-  bytes: number,
+  present: Present,
   chosen: ChosenFile | undefined,
   state: ItemState = 'ready',
-  earlier: Present = { fileName: name, location: name, bytes },
+  name = present.fileName,
 ): Item {
   return {
+    ...present,
     name,
-    bytes,
     chosen,
     chosenAtMs: Date.now(),
-    present: chosen ? presentOf(chosen) : earlier,
     state,
     sentBytes: 0,
     confirmedBytes: 0,

@@ -80,10 +80,9 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       const rest = offers.feed(files)
       const { words, accept, flow, isRenaming } = setting()
       const here = list.items.filter((item) => !isReplaceable(item) && !again?.has(item))
-      const present = here.map((item) => item.present)
       const offered = offers.offers.flatMap((offer) => offer.files)
       const rules = { accept, isCapture: flow === 'capture', isRenaming, offered, driven: offers.driven }
-      const { accepted, refused } = judgeFiles(rest, present, rules)
+      const { accepted, refused } = judgeFiles(rest, here, rules)
       notices.clear()
       if (files.length === 0) notices.showNothing(words)
       if (refused.length > 0) {

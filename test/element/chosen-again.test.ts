@@ -1,6 +1,7 @@
 // Whose place a file takes that was chosen or dropped: the very file's, saved anew, and never another clip's.
 
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { presentOf } from '../../src/element/acceptance.ts'
 import { findChosenAgain } from '../../src/element/chosen-again.ts'
 import { newItem, type Item } from '../../src/element/items.ts'
 
@@ -25,7 +26,7 @@ function clip(place: string, bytes: number, lastModified: number, meanwhile?: ()
 }
 
 const BEFORE_MS = NOW_MS - 5 * MINUTE_MS
-const itemOf = (of: ReturnType<typeof clip>): Item => newItem(of.file.name, of.file.size, of)
+const itemOf = (of: ReturnType<typeof clip>): Item => newItem(presentOf(of), of)
 
 it.each([
   ['saved anew since it was chosen', '/desk/1.mp4', 1, true],
@@ -56,7 +57,7 @@ it.each([
   ['takes nothing for a row that asks for nothing', 'ready', 1, false],
 ] as const)('where no browser gives handles, %s', async (_, state, savedAfterMinutes, expected) => {
   const { file, path } = clip('/desk/1.mp4', 10, BEFORE_MS)
-  const item = newItem('1.mp4', 10, { file, path }, state)
+  const item = newItem(presentOf({ file, path }), { file, path }, state)
   if (state === 'failed') item.error = { code: 'ERR_UPLOAD_SOURCE_CHANGED', message: 'It has changed.' }
   const { file: later } = clip('/desk/1.mp4', 12, NOW_MS + savedAfterMinutes * MINUTE_MS)
   vi.setSystemTime(NOW_MS + 2 * MINUTE_MS)
