@@ -78,7 +78,7 @@ export function createFileRow(item: Item, onAction: (item: Item, action: RowActi
 
 /** Creates a progress bar, and the element that fills it. */
 export function buildBar(part: string): [bar: HTMLElement, fill: HTMLElement] {
-  const fill = build('span', 'fill')
+  const fill = build('div', 'fill')
   return [build('div', `bar ${part}`, { role: 'progressbar' }, fill), fill]
 }
 

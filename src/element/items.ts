@@ -4,8 +4,8 @@ import { blobSource, withHandle, type BrowserResumeOptions, type BrowserUplink }
 import type { ErrorSummary } from '../core/errors.ts'
 import type { Source } from '../core/ports.ts'
 import type { Outage, Upload } from '../flows/upload.ts'
-import type { Present } from './acceptance.ts'
 import type { ChosenFile } from './chosen-files.ts'
+import type { Identity } from './file-identity.ts'
 import { problemOf } from './problems.ts'
 
 export type ItemState = 'ready' | 'waiting' | 'uploading' | 'confirming' | 'confirmed' | 'failed' | 'cancelled'
@@ -14,11 +14,9 @@ export type ItemState = 'ready' | 'waiting' | 'uploading' | 'confirming' | 'conf
 export type ShownState = ItemState | 'paused'
 
 /** One file, one row: the file as the person has it, and what is known of its upload. */
-export interface Item extends Present {
+export interface Item extends Identity, Partial<Pick<ChosenFile, 'file' | 'handle'>> {
   /** What it is uploaded under. `fileName` differs from that if `rename` changed it. */
   readonly name: string
-  /** Absent if the browser itself found this file again, from an earlier life of the page. */
-  readonly chosen: ChosenFile | undefined
   /** When it came into the list, ms since 1970. */
   readonly chosenAtMs: number
   state: ItemState
@@ -50,17 +48,11 @@ export interface Job {
   sentAtOutage?: number
 }
 
-/** `present`: the file as it was chosen or, if the browser found it again by itself, what its session knows of it. */
-export function newItem(
-  present: Present,
-  chosen: ChosenFile | undefined,
-  state: ItemState = 'ready',
-  name = present.fileName,
-): Item {
+/** `known`: the file as it was chosen or, if the browser itself found it again, what its session knows of it. */
+export function newItem(known: Identity | ChosenFile, state: ItemState = 'ready', name = known.fileName): Item {
   return {
-    ...present,
+    ...known,
     name,
-    chosen,
     chosenAtMs: Date.now(),
     state,
     sentBytes: 0,
@@ -103,9 +95,8 @@ export function isDelivered({ state, replacedBy }: Item): boolean {
 }
 
 /** The file as it was chosen, with its handle if there is one. By the handle a later life of the page finds it again. */
-export function sourceOf({ name, chosen }: Pick<Item, 'name' | 'chosen'>): Source {
-  if (!chosen) return blobSource(name, new Blob())
-  const { file, path: location, handle } = chosen
+export function sourceOf({ name, file, location, handle }: Item): Source {
+  if (!file) return blobSource(name, new Blob())
   const source = Object.assign(blobSource(file), { location })
   return handle ? withHandle(source, handle) : source
 }
@@ -126,9 +117,9 @@ export async function keeperOf({ uplink, upload }: Job, inUse: BrowserUplink): P
 export function sourcesAgain({ items }: Job): BrowserResumeOptions {
   return {
     source({ fileIndex, name }) {
-      const { chosen, replacedBy } = items[fileIndex] ?? {}
-      if (replacedBy) return blobSource(name, new Blob())
-      return chosen && sourceOf({ name, chosen })
+      const item = items[fileIndex]
+      if (item?.replacedBy) return blobSource(name, new Blob())
+      return item?.file && sourceOf(item)
     },
   }
 }

@@ -100,7 +100,7 @@ h2, [data-large] .title { font-size: 1.125em; }
 [data-outcome='done'] .title { color: var(--_success); }
 [data-outcome='problem'] .title { color: var(--_danger); }
 .bar { border-radius: 4px; contain: strict; background: var(--_line); }
-.fill { display: block; block-size: 100%; background: var(--_accent); transform-origin: 0; &:dir(rtl) { transform-origin: 100%; } }
+.fill { block-size: 100%; background: var(--_accent); transform-origin: 0; &:dir(rtl) { transform-origin: 100%; } }
 .said { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); }
 
 dialog {

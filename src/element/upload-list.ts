@@ -4,7 +4,6 @@
 import type { BrowserUplink, UploadFailedError } from '../browser.ts'
 import { summarize, type ErrorSummary } from '../core/errors.ts'
 import type { Outage, UploadFileStatus, UploadReport } from '../flows/upload.ts'
-import { presentOf } from './acceptance.ts'
 import type { ChosenAgain } from './chosen-again.ts'
 import type { ChosenFile } from './chosen-files.ts'
 import { changeItem as touch, isReady, keeperOf, needsChoosing } from './items.ts'
@@ -169,9 +168,8 @@ export function createUploadList(listener: ListListener): UploadList {
     adopt({ uplink, upload, offer: { files, found } }) {
       const statuses = upload.files()
       const adopted = files.map((file) => {
-        const chosen = found.get(file.fileIndex)
         const state = statuses[file.fileIndex]?.state === 'confirmed' ? 'confirmed' : 'waiting'
-        return newItem(chosen ? presentOf(chosen) : file, chosen, state, file.name)
+        return newItem({ ...file, ...found.get(file.fileIndex) }, state, file.name)
       })
       rows.put(adopted)
       carry({ uplink, upload, items: adopted })

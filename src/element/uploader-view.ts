@@ -5,7 +5,6 @@ import { summarize, type ErrorSummary } from '../core/errors.ts'
 import type { UploadReport } from '../flows/upload.ts'
 import { judgeFiles } from './acceptance.ts'
 import { createAnnouncer } from './announcer.ts'
-import { build } from './build-element.ts'
 import { findChosenAgain, type ChosenAgain } from './chosen-again.ts'
 import type { ChosenFile } from './chosen-files.ts'
 import { createDrawing } from './drawing.ts'
@@ -39,8 +38,9 @@ export interface UploaderView extends SummaryActions {
 }
 
 export function createUploaderView(target: HTMLElement, setting: () => Setting, tell: Tell): UploaderView {
+  const redraw = (): void => drawing.ask()
   const list = createUploadList({
-    change: () => drawing.ask(),
+    change: redraw,
     told(job, event, file) {
       narration.told(job, event, file)
       if (file?.state === 'confirmed') discardDelivered()
@@ -52,14 +52,15 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     async (files, instead) => view.add(files, await findChosenAgain(list.items, files, instead)),
     () => {
       announcer.say(setting().words.reading)
-      drawing.ask()
+      redraw()
     },
   )
   const toZone = (): void => zone.focus()
   const offers = createOfferControl({
     target,
     attempt,
-    resume: (...of) => setting().resume(...of),
+    setting,
+    keysInUse: () => new Set(list.jobs.map(({ upload }) => upload.key)),
     choose: () => void zone.choose(),
     mayDiscard: (session) => question.ask(setting().words, session, true),
     onTaken: (resumed) => list.adopt(resumed),
@@ -68,8 +69,16 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       announcer.say(words.wasCancelled)
       if (filesConfirmed > 0) announcer.say(words.progress(filesConfirmed, filesTotal))
     },
-    lookAgain: () => view.lookForOffers(),
-    onChange: () => drawing.ask(),
+    onLooked() {
+      // Files that came before this look may belong to what it found.
+      const early = list.items.filter((item): item is Item & ChosenFile => isReady(item) && !!item.file)
+      const rest = new Set(offers.feed(early))
+      for (const item of early) if (!rest.has(item)) list.remove(item)
+      // Another tab has confirmed these files meanwhile, or is gone and they are offered.
+      const isDriven = new Set(offers.driven.map(({ fileName }) => fileName))
+      notices.keepRefused(({ name, reason }) => reason !== 'elsewhere' || isDriven.has(name), setting().words)
+    },
+    onChange: redraw,
   })
   const view: UploaderView = {
     get elements() {
@@ -89,7 +98,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
         notices.showRefused(refused, words)
         tell('mocap-upload-refused', { files: refused })
       }
-      drawing.ask()
+      redraw()
       if (accepted.length === 0) return
       list.add(accepted, again)
       announcer.say(words.saidAdded(accepted.length))
@@ -120,25 +129,15 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       notices.clear()
       toZone()
     },
-    async lookForOffers() {
-      const { uplink, flow, words } = setting()
-      await offers.look(uplink, flow, new Set(list.jobs.map(({ upload }) => upload.key)))
-      // Files that came before this look may belong to what it found.
-      const early = list.items.filter(isReady)
-      const rest = new Set([undefined, ...offers.feed(early.flatMap(({ chosen }) => chosen ?? []))])
-      for (const item of early) if (!rest.has(item.chosen)) list.remove(item)
-      // Another tab has confirmed these files meanwhile, or is gone and they are offered.
-      const isDriven = new Set(offers.driven.map(({ fileName }) => fileName))
-      notices.keepRefused(({ name, reason }) => reason !== 'elsewhere' || isDriven.has(name), words)
-    },
+    lookForOffers: offers.look,
     focus: toZone,
-    redraw: () => drawing.ask(),
+    redraw,
   }
   const summary = createSummaryBar(view)
   const rows = createFileList(onRowAction, toZone)
-  const notices = createNotices(() => drawing.ask(), toZone)
+  const notices = createNotices(redraw, toZone)
   const question = createQuestion()
-  const announcer = createAnnouncer(build('div', 'said', { role: 'status' }))
+  const announcer = createAnnouncer()
   const cards = createOfferCards(offers, toZone, announcer.say)
   const narration = createNarration({ announcer, tell, words: () => setting().words, list })
   const drawing = createDrawing({ list, offers, setting }, { cards, zone, notices, summary, rows })
