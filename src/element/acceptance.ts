@@ -45,12 +45,12 @@ export interface AcceptanceRules {
 const SYSTEM_FILE = /^\.|^(?:thumbs\.db|desktop\.ini|icon\r)$/i
 
 /** Judges `files` in their order, as additions to `present`. */
-export function judgeFiles(
-  files: readonly ChosenFile[],
+export function judgeFiles<Chosen extends ChosenFile>(
+  files: readonly Chosen[],
   present: readonly Identity[],
   rules: AcceptanceRules,
-): { readonly accepted: ChosenFile[]; readonly refused: Refusal[] } {
-  const accepted: ChosenFile[] = []
+): { readonly accepted: Chosen[]; readonly refused: Refusal[] } {
+  const accepted: Chosen[] = []
   const refused: Refusal[] = []
   const names = new Set(present.map(({ fileName }) => fileName))
   const here = namesakesAmong([...present, ...rules.offered])

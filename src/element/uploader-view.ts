@@ -3,7 +3,7 @@
 import type { BrowserUplink } from '../browser.ts'
 import { summarize, type ErrorSummary } from '../core/errors.ts'
 import type { UploadReport } from '../flows/upload.ts'
-import { judgeFiles } from './acceptance.ts'
+import { judgeFiles, type AcceptanceRules } from './acceptance.ts'
 import { createAnnouncer } from './announcer.ts'
 import { findChosenAgain, type ChosenAgain } from './chosen-again.ts'
 import type { ChosenFile } from './chosen-files.ts'
@@ -72,7 +72,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     onLooked() {
       // Files that came before this look may belong to what it found.
       const early = list.items.filter((item): item is Item & ChosenFile => isReady(item) && !!item.file)
-      const rest = new Set(offers.feed(early))
+      const rest = new Set(judge(early, [], { accept: '', isCapture: false }))
       for (const item of early) if (!rest.has(item)) list.remove(item)
       // Another tab has confirmed these files meanwhile, or is gone and they are offered.
       const isDriven = new Set(offers.driven.map(({ fileName }) => fileName))
@@ -86,18 +86,11 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     },
     list,
     add(files, again) {
-      const rest = offers.feed(files)
-      const { words, accept, flow, isRenaming } = setting()
+      const { words, accept, flow } = setting()
       const here = list.items.filter((item) => !isReplaceable(item) && !again?.has(item))
-      const offered = offers.offers.flatMap((offer) => offer.files)
-      const rules = { accept, isCapture: flow === 'capture', isRenaming, offered, driven: offers.driven }
-      const { accepted, refused } = judgeFiles(rest, here, rules)
       notices.clear()
       if (files.length === 0) notices.showNothing(words)
-      if (refused.length > 0) {
-        notices.showRefused(refused, words)
-        tell('mocap-upload-refused', { files: refused })
-      }
+      const accepted = judge(files, here, { accept, isCapture: flow === 'capture' })
       redraw()
       if (accepted.length === 0) return
       list.add(accepted, again)
@@ -107,6 +100,8 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     async start() {
       if (!list.items.some(isReady)) return
       notices.clear()
+      // Files of an unfinished upload go on with it. Whether any of these are is known once the element has looked.
+      if (!offers.hasLooked) await offers.look()
       await attempt((uplink) => list.start(uplink, list.items, setting()))
     },
     async retry() {
@@ -133,6 +128,23 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     focus: toZone,
     redraw,
   }
+  /** Gives the files to the offers that miss them, shows which of the rest are refused, and returns the others. */
+  function judge<Chosen extends ChosenFile>(
+    files: readonly Chosen[],
+    present: readonly Item[],
+    rules: Pick<AcceptanceRules, 'accept' | 'isCapture'>,
+  ): Chosen[] {
+    const { words, isRenaming } = setting()
+    const rest = offers.feed(files)
+    const offered = offers.offers.flatMap((offer) => offer.files)
+    const { accepted, refused } = judgeFiles(rest, present, { ...rules, isRenaming, offered, driven: offers.driven })
+    if (refused.length > 0) {
+      notices.showRefused(refused, words)
+      tell('mocap-upload-refused', { files: refused })
+    }
+    return accepted
+  }
+
   const summary = createSummaryBar(view)
   const rows = createFileList(onRowAction, toZone)
   const notices = createNotices(redraw, toZone)
