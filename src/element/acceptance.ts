@@ -55,7 +55,7 @@ export function judgeFiles<Chosen extends ChosenFile>(
   const names = new Set(present.map(({ fileName }) => fileName))
   const here = namesakesAmong([...present, ...rules.offered])
   const elsewhere = namesakesAmong(rules.driven)
-  const kinds = kindsIn(rules.accept.toLowerCase()).filter((kind) => kind)
+  const kinds = kindsIn(rules.accept.toLowerCase())
   let isVideo = present[0] && isVideoName(present[0].fileName)
 
   const reasonAgainst = (chosen: ChosenFile): RefusalReason | undefined => {

@@ -40,7 +40,7 @@ const SHEET =
   `
 :host([hidden]), [hidden] { display: none !important; }
 * { box-sizing: border-box; }
-h2, p, ul { margin: 0; padding: 0; font: inherit; list-style: none; }
+h2, p, ul { margin: 0; padding: 0; list-style: none; }
 .uploader, dialog {
   background: var(--_surface); border: 1px solid var(--_line); border-radius: var(--mocap-radius, 12px);
   color: var(--_text); font: var(--mocap-font-size, .9375rem)/1.45 var(--mocap-font, system-ui, sans-serif);
