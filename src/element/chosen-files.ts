@@ -41,11 +41,11 @@ export async function filesOfInput(input: HTMLInputElement): Promise<ChosenFile[
 }
 
 /**
- * Opens the browser's picker that gives handles. Must be called in a click. Resolves with an empty list if the person closed
- * the picker without a choice. Resolves with undefined if an `<input>` has to be used instead: there is no such picker, the
- * page may not open it (a frame of another origin), or it does not accept these endings.
+ * Opens the browser's picker that gives handles. Must be called in a click. Resolves with null if the person closed the picker
+ * without a choice. Resolves with undefined if an `<input>` has to be used instead: there is no such picker, the page may not
+ * open it (a frame of another origin), or it does not accept these endings.
  */
-export async function pickWithHandles(accept: string): Promise<ChosenFile[] | undefined> {
+export async function pickWithHandles(accept: string): Promise<ChosenFile[] | null | undefined> {
   // Under `*/*` an ending counts whatever type the system gives it. The picker refuses a list that has types among the endings.
   const types = accept.startsWith('.') ? [{ accept: { '*/*': kindsIn(accept) } }] : []
   try {
@@ -53,7 +53,7 @@ export async function pickWithHandles(accept: string): Promise<ChosenFile[] | un
     // One that is gone by now, or whose disk is, leaves the others.
     return handles && inOrder((await Promise.all(handles.map((handle) => walkHandle(handle).catch(() => [])))).flat())
   } catch (error) {
-    return (error as Error).name === 'AbortError' ? [] : undefined
+    return (error as Error).name === 'AbortError' ? null : undefined
   }
 }
 

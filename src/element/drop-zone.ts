@@ -61,8 +61,8 @@ export function createDropZone(
   }
   const choose = async (instead?: Item): Promise<void> => {
     const picked = await pickWithHandles(files.accept)
-    if (!picked) open(files, instead)
-    else if (picked.length > 0) await onFiles(picked, instead)
+    if (picked) await onFiles(picked, instead)
+    else if (picked === undefined) open(files, instead)
   }
   const title = build('p', 'drop-title title')
   const hint = build('p', 'drop-hint hint')
