@@ -39,7 +39,7 @@ export interface Job {
   /** The Uplink that began or resumed it. The page may use another one by now. */
   uplink: BrowserUplink
   upload: Upload
-  readonly items: readonly Item[]
+  items: readonly Item[]
   /** Its session was given up after the upload had ended. */
   isDiscarded?: boolean
   /** The last outage that its upload reported. */
@@ -71,8 +71,9 @@ export function changeItem(item: Item, change: Partial<Item>): void {
   item.version += 1
 }
 
-export function isReady({ state }: Item): boolean {
-  return state === 'ready'
+/** Only a file that was chosen is ever ready. */
+export function isReady(item: Item): item is Item & ChosenFile {
+  return item.state === 'ready'
 }
 
 export function isOnItsWay({ state }: Item): boolean {
@@ -95,8 +96,7 @@ export function isDelivered({ state, replacedBy }: Item): boolean {
 }
 
 /** The file as it was chosen, with its handle if there is one. By the handle a later life of the page finds it again. */
-export function sourceOf({ name, file, location, handle }: Item): Source {
-  if (!file) return blobSource(name, new Blob())
+export function sourceOf({ file, location, handle }: ChosenFile): Source {
   const source = Object.assign(blobSource(file), { location })
   return handle ? withHandle(source, handle) : source
 }
@@ -119,7 +119,7 @@ export function sourcesAgain({ items }: Job): BrowserResumeOptions {
     source({ fileIndex, name }) {
       const item = items[fileIndex]
       if (item?.replacedBy) return blobSource(name, new Blob())
-      return item?.file && sourceOf(item)
+      return item?.file && sourceOf(item as Item & ChosenFile)
     },
   }
 }

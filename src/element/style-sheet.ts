@@ -87,9 +87,7 @@ h2:focus-visible { outline-offset: 1px; }
 [data-large] .drop-words { flex: none; }
 [data-over] { border: 1.5px solid var(--_accent); background: var(--_raised); }
 
-.offer, .notice, .summary {
-  gap: 12px 16px; place-content: space-between; padding: 16px;
-}
+.offer, .notice, .summary { gap: 12px 16px; padding: 16px; }
 .offer, .notice { margin: 12px 12px 0; background: var(--_raised); border-inline-start: 4px solid var(--_accent); }
 .notice { margin: 0 12px 12px; align-items: start; border-color: var(--_danger); }
 .notice button { margin: -8px; }

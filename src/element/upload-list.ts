@@ -192,8 +192,10 @@ export function createUploadList(listener: ListListener): UploadList {
         try {
           const keeper = await keepers[index]
           if (!keeper) {
-            jobs = jobs.filter((other) => other !== job)
             mark(job, 'ready')
+            // What the browser itself had found goes with the upload. It may be chosen again.
+            job.items = job.items.filter(({ file }) => !file)
+            mark(job, 'cancelled')
             return
           }
           job.upload = await setting.resume(keeper, job.upload.key, sourcesAgain(job))

@@ -71,7 +71,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     },
     onLooked() {
       // Files that came before this look may belong to what it found.
-      const early = list.items.filter((item): item is Item & ChosenFile => isReady(item) && !!item.file)
+      const early = list.items.filter(isReady)
       const rest = new Set(judge(early, [], { accept: '', isCapture: false }))
       for (const item of early) if (!rest.has(item)) list.remove(item)
       // Another tab has confirmed these files meanwhile, or is gone and they are offered.
