@@ -10,7 +10,8 @@ export interface Announcer {
 
 const TOGETHER_MS = 400
 
-export function createAnnouncer(region: HTMLElement): Announcer {
+export function createAnnouncer(): Announcer {
+  const region = build('div', 'said', { role: 'status' })
   const waiting = new Map<string, string>()
   let timer: ReturnType<typeof setTimeout> | undefined
   const speak = (): void => {

@@ -49,7 +49,9 @@ export function isOn(text: string | null): boolean {
 
 /** The kinds that `accept` names. */
 export function kindsIn(accept: string): string[] {
-  return accept.split(',').map((kind) => kind.trim())
+  const kinds = accept.split(',').map((kind) => kind.trim())
+  // A comma at the end names nothing.
+  return kinds.filter((kind) => kind)
 }
 
 /** The `accept` attribute. Without it: phone clips for the flow `video` and captures of kind `video`, everything for other captures. */

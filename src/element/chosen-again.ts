@@ -1,7 +1,7 @@
 // Finds the rows whose files have changed since they were chosen, and are now chosen or dropped again.
 
-import { addUnder, isSameFile, isSamePlace, presentOf } from './acceptance.ts'
 import type { ChosenFile } from './chosen-files.ts'
+import { isSameFile, isSamePlace, namesakesAmong } from './file-identity.ts'
 import { needsChoosing, type Item } from './items.ts'
 
 /** Rows, each with the file that is to take its place. */
@@ -19,19 +19,16 @@ export async function findChosenAgain(
   instead: Item | undefined,
 ): Promise<ChosenAgain> {
   const found = new Map<Item, ChosenFile>()
-  // Indexed by name, because thousands of files may be dropped onto thousands of rows.
-  const byName = new Map<string, readonly ChosenFile[]>()
-  for (const each of files) addUnder(byName, each.file.name, each)
+  const named = namesakesAmong(files)
   for (const item of items) {
-    const { chosen, chosenAtMs, present } = item
-    for (const each of byName.get(present.fileName) ?? []) {
-      const { file, handle, path } = each
-      if (!isSamePlace(present.location, path) || isSameFile(present, presentOf(each))) continue
+    for (const each of named.of(item)) {
+      const { file, handle } = each
+      if (!isSamePlace(item, each) || isSameFile(item, each)) continue
       // A camera whose clock is wrong may have dated the file in the future.
-      const isSavedSince = file.lastModified > chosenAtMs && file.lastModified <= Date.now()
+      const isSavedSince = file.lastModified > item.chosenAtMs && file.lastModified <= Date.now()
       const isIts =
         item === instead ||
-        (isSavedSince && (handle && chosen?.handle ? await chosen.handle.isSameEntry(handle) : needsChoosing(item)))
+        (isSavedSince && (handle && item.handle ? await item.handle.isSameEntry(handle) : needsChoosing(item)))
       if (isIts) found.set(item, each)
     }
   }

@@ -3,13 +3,12 @@
 
 import { learnFacts } from '../browser.ts'
 import { kindsIn } from './attributes.ts'
+import type { Identity } from './file-identity.ts'
 
-/** A file, its path, and its handle if the browser gave one. */
-export interface ChosenFile {
+/** A file, its place, such as `folder/cam1/a.mp4`, and its handle if the browser gave one. */
+export interface ChosenFile extends Identity {
   readonly file: File
-  /** Such as `folder/cam1/a.mp4`. Only the name if the file was chosen by itself. */
-  readonly path: string
-  readonly handle?: FileSystemFileHandle
+  readonly handle: FileSystemFileHandle | undefined
 }
 
 /** How long to wait for the next handle, or for the first byte of a file, ms. A file can be uploaded without a handle. */
@@ -29,23 +28,24 @@ interface Kinds {
 type HandleGiving = DataTransferItem & { getAsFileSystemHandle?: () => Promise<Handle | null> }
 type Handle = FileSystemFileHandle | (FileSystemDirectoryHandle & { values(): AsyncIterable<Handle> })
 
-export function chosenFile(file: File): ChosenFile {
-  return { file, path: file.webkitRelativePath || file.name }
+export function chosenFile(file: File, folder = '', handle?: FileSystemFileHandle): ChosenFile {
+  const { name: fileName, size: bytes, lastModified: modifiedAtMs } = file
+  return { file, handle, fileName, location: file.webkitRelativePath || folder + fileName, bytes, modifiedAtMs }
 }
 
 /** The files that an `<input type="file">` has now, also if it chose a folder. */
 export async function filesOfInput(input: HTMLInputElement): Promise<ChosenFile[]> {
   const files = [...(input.files ?? [])]
   await learnFacts(files)
-  return inOrder(files.map(chosenFile))
+  return inOrder(files.map((file) => chosenFile(file)))
 }
 
 /**
- * Opens the browser's picker that gives handles. Must be called in a click. Resolves with an empty list if the person closed
- * the picker without a choice. Resolves with undefined if an `<input>` has to be used instead: there is no such picker, the
- * page may not open it (a frame of another origin), or it does not accept these endings.
+ * Opens the browser's picker that gives handles. Must be called in a click. Resolves with null if the person closed the picker
+ * without a choice. Resolves with undefined if an `<input>` has to be used instead: there is no such picker, the page may not
+ * open it (a frame of another origin), or it does not accept these endings.
  */
-export async function pickWithHandles(accept: string): Promise<ChosenFile[] | undefined> {
+export async function pickWithHandles(accept: string): Promise<ChosenFile[] | null | undefined> {
   // Under `*/*` an ending counts whatever type the system gives it. The picker refuses a list that has types among the endings.
   const types = accept.startsWith('.') ? [{ accept: { '*/*': kindsIn(accept) } }] : []
   try {
@@ -53,7 +53,7 @@ export async function pickWithHandles(accept: string): Promise<ChosenFile[] | un
     // One that is gone by now, or whose disk is, leaves the others.
     return handles && inOrder((await Promise.all(handles.map((handle) => walkHandle(handle).catch(() => [])))).flat())
   } catch (error) {
-    return (error as Error).name === 'AbortError' ? [] : undefined
+    return (error as Error).name === 'AbortError' ? null : undefined
   }
 }
 
@@ -101,7 +101,7 @@ function walkItem(item: HandleGiving, late: Promise<null>, heard: () => void): P
     if (byHandle) return byHandle
     if (entry?.isDirectory) return walkEntry(entry).catch(() => [])
     if (!file) return []
-    const chosen = [{ file, path: file.name }]
+    const chosen = [chosenFile(file)]
     if (entry || handle?.kind === 'file') return chosen
     // A folder whose name ends like that of a clip looks like a file, but reading a byte of it fails. On a disk that hangs, reading
     // never ends, so it gets a time limit of its own: that of the handles may be over.
@@ -114,8 +114,7 @@ function walkItem(item: HandleGiving, late: Promise<null>, heard: () => void): P
 
 async function walkHandle(handle: Handle, folder = ''): Promise<ChosenFile[]> {
   if (handle.kind === 'file') {
-    const file = await handle.getFile()
-    return [{ file, handle, path: folder + file.name }]
+    return [chosenFile(await handle.getFile(), folder, handle)]
   }
   const inside: Handle[] = []
   for await (const child of handle.values()) inside.push(child)
@@ -126,7 +125,7 @@ async function walkHandle(handle: Handle, folder = ''): Promise<ChosenFile[]> {
 async function walkEntry(entry: FileSystemEntry): Promise<ChosenFile[]> {
   if (entry.isFile) {
     const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject))
-    return [{ file, path: entry.fullPath.slice(1) }]
+    return [chosenFile(file, entry.fullPath.slice(1, -file.name.length))]
   }
   const reader = (entry as FileSystemDirectoryEntry).createReader()
   const found: ChosenFile[] = []
@@ -142,5 +141,5 @@ const byPath = new Intl.Collator('en', { numeric: true })
 
 /** Sorts take-2 before take-10: the order of the movements matters to a capture session. */
 function inOrder(files: readonly ChosenFile[]): ChosenFile[] {
-  return files.toSorted((one, other) => byPath.compare(one.path, other.path))
+  return files.toSorted((one, other) => byPath.compare(one.location, other.location))
 }

@@ -61,8 +61,8 @@ export function createDropZone(
   }
   const choose = async (instead?: Item): Promise<void> => {
     const picked = await pickWithHandles(files.accept)
-    if (!picked) open(files, instead)
-    else if (picked.length > 0) await onFiles(picked, instead)
+    if (picked) await onFiles(picked, instead)
+    else if (picked === undefined) open(files, instead)
   }
   const title = build('p', 'drop-title title')
   const hint = build('p', 'drop-hint hint')
@@ -97,7 +97,7 @@ export function createDropZone(
       setText(folderButton, words.chooseFolder)
       // `.mov`, `video/*` and `video/mp4` are named MOV, VIDEO and MP4.
       const kinds = kindsIn(accept).map((kind) => kind.replace(/^\.|\/\*$|^.+\/(?=\w)/, '').toUpperCase())
-      showText(hint, accept !== '' && words.accepts(words.list(kinds)))
+      showText(hint, kinds.length > 0 && words.accepts(words.list(kinds)))
       element.toggleAttribute('data-large', !isCompact)
       setPart(fileButton, `button choose-button${isCompact ? '' : ' primary-button'}`)
     },
@@ -110,23 +110,17 @@ function listenForDrops(
   onDrop: (transfer: DataTransfer) => void,
 ): void {
   let gone: ReturnType<typeof setTimeout> | undefined
-  const listen = (type: 'dragenter' | 'dragover' | 'drop', act: (transfer: DataTransfer) => void): void =>
+  for (const type of ['dragenter', 'dragover', 'drop'] as const)
     target.addEventListener(type, (event) => {
-      if (!hasFiles(event.dataTransfer)) return
+      const { dataTransfer: transfer } = event
+      if (!hasFiles(transfer)) return
       event.preventDefault()
-      act(event.dataTransfer)
+      clearTimeout(gone)
+      onOver(type !== 'drop')
+      if (type === 'drop') onDrop(transfer)
+      else {
+        transfer.dropEffect = 'copy'
+        gone = setTimeout(onOver, GONE_MS, false)
+      }
     })
-  const stay = (transfer: DataTransfer): void => {
-    transfer.dropEffect = 'copy'
-    onOver(true)
-    clearTimeout(gone)
-    gone = setTimeout(onOver, GONE_MS, false)
-  }
-  listen('dragenter', stay)
-  listen('dragover', stay)
-  listen('drop', (transfer) => {
-    clearTimeout(gone)
-    onOver(false)
-    onDrop(transfer)
-  })
 }

@@ -3,11 +3,11 @@
 import type { Totals } from './list-state.ts'
 import type { Words } from './words.ts'
 
-export function endWords(
+export function endOf(
   words: Words,
   { filesConfirmed: done, filesTotal: all, filesFailed }: Pick<Totals, 'filesConfirmed' | 'filesTotal' | 'filesFailed'>,
-): string {
-  if (done === all) return words.allDone(all)
+): readonly [outcome: 'done' | 'problem' | '', said: string] {
+  if (done === all) return ['done', words.allDone(all)]
   // A file that is neither confirmed nor failed was cancelled, whichever upload ended last.
-  return filesFailed > 0 ? words.notDone(filesFailed) : words.wasCancelled
+  return filesFailed > 0 ? ['problem', words.notDone(filesFailed)] : ['', words.wasCancelled]
 }

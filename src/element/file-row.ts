@@ -32,7 +32,7 @@ export interface FileRow {
 export function createFileRow(item: Item, onAction: (item: Item, action: RowAction) => void): FileRow {
   const icon = buildIcon(ICONS.ready)
   const line = icon.firstElementChild
-  const name = build('bdi', 'file-name', { title: item.present.location }, item.name)
+  const name = build('bdi', 'file-name', { title: item.location }, item.name)
   const size = build('span', 'file-size')
   const status = build('span', 'file-status')
   const problem = build('p', 'file-problem')
@@ -78,7 +78,7 @@ export function createFileRow(item: Item, onAction: (item: Item, action: RowActi
 
 /** Creates a progress bar, and the element that fills it. */
 export function buildBar(part: string): [bar: HTMLElement, fill: HTMLElement] {
-  const fill = build('span', 'fill')
+  const fill = build('div', 'fill')
   return [build('div', `bar ${part}`, { role: 'progressbar' }, fill), fill]
 }
 

@@ -4,8 +4,8 @@ import { blobSource, withHandle, type BrowserResumeOptions, type BrowserUplink }
 import type { ErrorSummary } from '../core/errors.ts'
 import type { Source } from '../core/ports.ts'
 import type { Outage, Upload } from '../flows/upload.ts'
-import { presentOf, type Present } from './acceptance.ts'
 import type { ChosenFile } from './chosen-files.ts'
+import type { Identity } from './file-identity.ts'
 import { problemOf } from './problems.ts'
 
 export type ItemState = 'ready' | 'waiting' | 'uploading' | 'confirming' | 'confirmed' | 'failed' | 'cancelled'
@@ -13,16 +13,12 @@ export type ItemState = 'ready' | 'waiting' | 'uploading' | 'confirming' | 'conf
 /** The state that a row shows. A file on its way may also be paused. */
 export type ShownState = ItemState | 'paused'
 
-/** One file, one row. */
-export interface Item {
+/** One file, one row: the file as the person has it, and what is known of its upload. */
+export interface Item extends Identity, Partial<Pick<ChosenFile, 'file' | 'handle'>> {
+  /** What it is uploaded under. `fileName` differs from that if `rename` changed it. */
   readonly name: string
-  readonly bytes: number
-  /** Absent if the browser itself found this file again, from an earlier life of the page. */
-  readonly chosen: ChosenFile | undefined
   /** When it came into the list, ms since 1970. */
   readonly chosenAtMs: number
-  /** The file as the person has it, under its own name. `name` differs from that if `rename` changed it. */
-  readonly present: Present
   state: ItemState
   sentBytes: number
   confirmedBytes: number
@@ -43,7 +39,7 @@ export interface Job {
   /** The Uplink that began or resumed it. The page may use another one by now. */
   uplink: BrowserUplink
   upload: Upload
-  readonly items: readonly Item[]
+  items: readonly Item[]
   /** Its session was given up after the upload had ended. */
   isDiscarded?: boolean
   /** The last outage that its upload reported. */
@@ -52,20 +48,12 @@ export interface Job {
   sentAtOutage?: number
 }
 
-/** `earlier` is what the session knows of the file, if the browser found it again by itself and nothing was `chosen`. */
-export function newItem(
-  name: string,
-  bytes: number,
-  chosen: ChosenFile | undefined,
-  state: ItemState = 'ready',
-  earlier: Present = { fileName: name, location: name, bytes },
-): Item {
+/** `known`: the file as it was chosen or, if the browser itself found it again, what its session knows of it. */
+export function newItem(known: Identity | ChosenFile, state: ItemState = 'ready', name = known.fileName): Item {
   return {
+    ...known,
     name,
-    bytes,
-    chosen,
     chosenAtMs: Date.now(),
-    present: chosen ? presentOf(chosen) : earlier,
     state,
     sentBytes: 0,
     confirmedBytes: 0,
@@ -83,8 +71,9 @@ export function changeItem(item: Item, change: Partial<Item>): void {
   item.version += 1
 }
 
-export function isReady({ state }: Item): boolean {
-  return state === 'ready'
+/** Only a file that was chosen is ever ready. */
+export function isReady(item: Item): item is Item & ChosenFile {
+  return item.state === 'ready'
 }
 
 export function isOnItsWay({ state }: Item): boolean {
@@ -107,9 +96,7 @@ export function isDelivered({ state, replacedBy }: Item): boolean {
 }
 
 /** The file as it was chosen, with its handle if there is one. By the handle a later life of the page finds it again. */
-export function sourceOf({ name, chosen }: Pick<Item, 'name' | 'chosen'>): Source {
-  if (!chosen) return blobSource(name, new Blob())
-  const { file, path: location, handle } = chosen
+export function sourceOf({ file, location, handle }: ChosenFile): Source {
   const source = Object.assign(blobSource(file), { location })
   return handle ? withHandle(source, handle) : source
 }
@@ -130,9 +117,9 @@ export async function keeperOf({ uplink, upload }: Job, inUse: BrowserUplink): P
 export function sourcesAgain({ items }: Job): BrowserResumeOptions {
   return {
     source({ fileIndex, name }) {
-      const { chosen, replacedBy } = items[fileIndex] ?? {}
-      if (replacedBy) return blobSource(name, new Blob())
-      return chosen && sourceOf({ name, chosen })
+      const item = items[fileIndex]
+      if (item?.replacedBy) return blobSource(name, new Blob())
+      return item?.file && sourceOf(item as Item & ChosenFile)
     },
   }
 }

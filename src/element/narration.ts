@@ -2,7 +2,7 @@
 
 import type { UploadFileStatus } from '../flows/upload.ts'
 import type { Announcer } from './announcer.ts'
-import { endWords } from './end-words.ts'
+import { endOf } from './end-words.ts'
 import type { Job } from './items.ts'
 import { outageWords } from './outage-words.ts'
 import { problemOf } from './problems.ts'
@@ -73,7 +73,7 @@ export function createNarration(options: {
       const phase = list.phase()
       const isOver = phase === 'settled' || phase === 'ready'
       // While another upload runs, what is not done is not lost.
-      if (isOver) sayStanding(endWords(words(), totals))
+      if (isOver) sayStanding(endOf(words(), totals)[1])
       if (!isOver || (done > 0 && done < all)) announcer.say(progress(done, all))
     },
   }

@@ -12,15 +12,17 @@ export interface OfferControl {
   readonly offers: readonly Offer[]
   /** The files of uploads that another tab, or another element of this page, drives. */
   readonly driven: readonly SessionFile[]
+  /** False while a look is under way, and before the first. */
+  readonly hasLooked: boolean
   accept(key: string): Promise<void>
   discard(key: string): Promise<void>
   /** Gives each file to the offer that it belongs to, and resumes the offers that are complete. Returns the files that no offer takes. */
-  feed(files: readonly ChosenFile[]): readonly ChosenFile[]
+  feed<Chosen extends ChosenFile>(files: readonly Chosen[]): readonly Chosen[]
   /**
-   * Looks for unfinished uploads of an earlier life of the page, except those in `keysInUse`. An upload that another tab drives
-   * is offered once that tab no longer does. `uplinkOf` may throw.
+   * Looks for unfinished uploads of an earlier life of the page. An upload that another tab drives is offered once that tab no
+   * longer does. Of looks that overlap, only the newest counts, and all resolve with it. A failure is not reported.
    */
-  look(uplinkOf: () => BrowserUplink | undefined, flow: string, keysInUse: ReadonlySet<string>): Promise<void>
+  look(): Promise<void>
 }
 
 /** What a cancel may give up. */
@@ -36,28 +38,31 @@ export interface OfferControlOptions {
   readonly target: { readonly isConnected: boolean }
   /** Runs work that needs an Uplink, and shows what goes wrong. */
   readonly attempt: (work: (uplink: BrowserUplink) => Promise<void>) => Promise<void>
-  readonly resume: Setting['resume']
+  readonly setting: () => Pick<Setting, 'uplink' | 'flow' | 'resume'>
+  /** The keys of the uploads that the element has itself. They are not offered. */
+  readonly keysInUse: () => ReadonlySet<string>
   /** Opens the picker. */
   readonly choose: () => void
   /** Asks before uploaded bytes are given up. Confirmed files stay. */
   readonly mayDiscard: (atStake: AtStake) => Promise<unknown>
   readonly onTaken: (resumed: ResumedUpload) => void
   readonly onDiscarded: (session: AtStake) => void
-  /** Looks for offers again: before a person's click is followed, after its outcome, and when another tab no longer drives an upload. */
-  readonly lookAgain: () => Promise<void>
+  /** Called after each look. */
+  readonly onLooked: () => void
   readonly onChange: () => void
 }
 
 export function createOfferControl(options: OfferControlOptions): OfferControl {
-  const { attempt, target, onChange } = options
+  const { attempt, setting, target, onChange } = options
   let offers: readonly Offer[] = []
   let driven: readonly SessionFile[] = []
   /** The keys of offers that are being resumed, after a click or their last file, or being given up. */
   const busy = new Set<string>()
   /** The number of looks so far. Of looks that overlap, only the newest counts. */
   let looks = 0
-  /** Why the last look that counted failed, if it did. */
-  let lookFailure: Error | undefined
+  /** The newest look. Rejects if the journal cannot be read. */
+  let looking = Promise.resolve()
+  let hasLooked = false
   const find = (key: string): Offer | undefined => offers.find(({ session }) => session.key === key)
 
   const once = async (key: string, work: (uplink: BrowserUplink) => Promise<void>): Promise<void> => {
@@ -66,47 +71,75 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
     await attempt(work)
     busy.delete(key)
   }
-  /** A look that is under way no longer counts, because what it finds may be out of date. */
-  const lookAgain = (without?: string): void => {
-    looks += 1
-    offers = offers.filter(({ session }) => session.key !== without)
-    void options.lookAgain()
-  }
   /** The offer as it is now. Another tab, or another element of the page, may have resumed it, confirmed more of it, or drive it now. */
   const seenAgain = async (key: string): Promise<Offer | undefined> => {
-    await options.lookAgain()
+    await control.look()
     // A look that failed finds nothing. Its error is shown to the person whom it keeps from going on.
-    const failure = lookFailure
-    if (failure) await attempt(() => Promise.reject(failure))
+    await attempt(() => looking)
     return find(key)
+  }
+  /** An offer that is over. A look that is under way no longer counts, because it may still find it. */
+  const remove = (key: string): void => {
+    offers = offers.filter(({ session }) => session.key !== key)
+    void control.look()
   }
   const watch = (watched: readonly Offer[], own: number): void => {
     const check = async (): Promise<void> => {
       if (own !== looks || !target.isConnected) return
       const isDriven = await drivenSessions()
       if (watched.every(({ session }) => isDriven(session.key))) watch(watched, own)
-      else lookAgain()
+      else void control.look()
     }
     setTimeout(() => void check(), DRIVEN_EVERY_MS)
+  }
+  const look = async (own: number): Promise<void> => {
+    let found: readonly Offer[] = []
+    let elsewhere: readonly Offer[] = []
+    try {
+      const { flow, uplink: uplinkOf } = setting()
+      const keysInUse = options.keysInUse()
+      const uplink = uplinkOf()
+      // Asked before the journal is read: an upload that ends in between counts as driven, and is looked at again.
+      const isDriven = await drivenSessions()
+      // Of many looks that come together, only the newest reads the journal. A portable Uplink knows no files of an earlier life.
+      if (own === looks && uplink && 'sessionFiles' in uplink) found = await findOffers(uplink, flow, keysInUse)
+      elsewhere = found.filter(({ session }) => isDriven(session.key) && !busy.has(session.key))
+    } finally {
+      // Without a journal there is nothing to offer. The error is shown when somebody acts.
+      if (own === looks) {
+        hasLooked = true
+        if (elsewhere.length > 0) watch(elsewhere, own)
+        driven = elsewhere.flatMap(({ files }) => files)
+        // Files that were chosen again stay chosen.
+        offers = found
+          .filter((offer) => !elsewhere.includes(offer))
+          .map(({ session, files }) => offerOf(session, files, find(session.key)?.found))
+        options.onLooked()
+        onChange()
+      }
+    }
   }
 
   /** Resumes an offer if nothing is missing. Otherwise shows what is. */
   const goOn = async (uplink: BrowserUplink, offer: Offer): Promise<void> => {
     const { key } = offer.session
-    const outcome = offer.missing.length > 0 ? offer : await resumeOffer(uplink, offer, options.resume)
+    const outcome = offer.missing.length > 0 ? offer : await resumeOffer(uplink, offer, setting().resume)
     if ('upload' in outcome) {
       options.onTaken(outcome)
-      lookAgain(key)
+      remove(key)
     } else offers = offers.map((other) => (other.session.key === key ? outcome : other))
     onChange()
   }
 
-  return {
+  const control: OfferControl = {
     get offers() {
       return offers
     },
     get driven() {
       return driven
+    },
+    get hasLooked() {
+      return hasLooked
     },
     async accept(key) {
       const offer = find(key)
@@ -130,7 +163,7 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
         if (!(await options.mayDiscard(session))) return
         await uplink.discardSession(key)
         options.onDiscarded(session)
-        lookAgain(key)
+        remove(key)
         onChange()
       })
     },
@@ -140,32 +173,13 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
       for (const offer of fed.complete) void once(offer.session.key, (uplink) => goOn(uplink, offer))
       return fed.rest
     },
-    async look(uplinkOf, flow, keysInUse) {
-      const own = (looks += 1)
-      let fresh: readonly Offer[] = []
-      let elsewhere: readonly Offer[] = []
-      let failure: Error | undefined
-      try {
-        const uplink = uplinkOf()
-        // Asked before the journal is read: an upload that ends in between counts as driven, and is looked at again.
-        const isDriven = await drivenSessions()
-        // Of many looks that come together, only the newest reads the journal.
-        if (own !== looks) return
-        // A portable Uplink knows no files of an earlier life.
-        const all = uplink && 'sessionFiles' in uplink ? await findOffers(uplink, flow, keysInUse) : []
-        elsewhere = all.filter(({ session }) => isDriven(session.key) && !busy.has(session.key))
-        if (elsewhere.length > 0) watch(elsewhere, own)
-        fresh = all.filter((offer) => !elsewhere.includes(offer))
-      } catch (error) {
-        // Without a journal there is nothing to offer. The error is shown when somebody acts.
-        failure = error as Error
-      }
-      if (own !== looks) return
-      lookFailure = failure
-      driven = elsewhere.flatMap(({ files }) => files)
-      // Files that were chosen again stay chosen.
-      offers = fresh.map(({ session, files }) => offerOf(session, files, find(session.key)?.found))
-      onChange()
+    async look() {
+      hasLooked = false
+      looking = look((looks += 1))
+      let newest
+      do await (newest = looking).catch(() => undefined)
+      while (newest !== looking)
     },
   }
+  return control
 }

@@ -5,8 +5,8 @@ import type { BrowserUplink, SessionFile } from '../browser.ts'
 import { isUploadError } from '../core/errors.ts'
 import type { SessionSummary } from '../flows/sessions.ts'
 import type { Upload } from '../flows/upload.ts'
-import { addUnder, isSameFile, presentOf } from './acceptance.ts'
 import type { ChosenFile } from './chosen-files.ts'
+import { isSameFile, namesakesAmong } from './file-identity.ts'
 import type { Setting } from './setting.ts'
 
 export interface Offer {
@@ -55,19 +55,16 @@ export function offerOf(
  * Gives each file to the first offer that misses it, by name, size and time. `complete` lists the offers that got a file and now
  * miss none. Such an offer also takes the files that it already had. `rest` is what no offer takes.
  */
-export function feedOffers(
+export function feedOffers<Chosen extends ChosenFile>(
   offers: readonly Offer[],
-  files: readonly ChosenFile[],
-): { readonly offers: readonly Offer[]; readonly complete: readonly Offer[]; readonly rest: readonly ChosenFile[] } {
+  files: readonly Chosen[],
+): { readonly offers: readonly Offer[]; readonly complete: readonly Offer[]; readonly rest: readonly Chosen[] } {
   let rest = files
   const take = (found: Map<number, ChosenFile>, wanted: readonly SessionFile[]): void => {
-    // Indexed by name, because thousands of files may be chosen again for an upload of thousands.
-    const byName = new Map<string, readonly SessionFile[]>()
-    for (const each of wanted) addUnder(byName, each.fileName, each)
+    const named = namesakesAmong(wanted)
     rest = rest.filter((chosen) => {
-      const own = presentOf(chosen)
       // Each chosen file fills one missing file, even if two look the same.
-      const same = byName.get(own.fileName)?.find((each) => !found.has(each.fileIndex) && isSameFile(each, own))
+      const same = named.of(chosen).find((each) => !found.has(each.fileIndex) && isSameFile(each, chosen))
       if (same) found.set(same.fileIndex, chosen)
       return !same
     })

@@ -1,8 +1,8 @@
 // The rows of a list: one for each file. A file that is chosen again takes the row that it had before.
 
-import { addUnder, isSameFile, isSamePlace } from './acceptance.ts'
 import type { ChosenAgain } from './chosen-again.ts'
 import type { ChosenFile } from './chosen-files.ts'
+import { isSameFile, isSamePlace, namesakesAmong } from './file-identity.ts'
 import { isOnItsWay, isReady, isReplaceable, newItem, type Item } from './items.ts'
 
 export interface Rows {
@@ -50,15 +50,11 @@ export function createRows(): Rows {
   return {
     items: () => (list ??= [...rows]),
     add(files, again) {
-      // Indexed by name, because thousands of files may be added to thousands of rows.
-      const byName = new Map<string, readonly Item[]>()
-      for (const each of rows) addUnder(byName, each.present.fileName, each)
+      const named = namesakesAmong([...rows])
       for (const chosen of files) {
-        const item = newItem(chosen.file.name, chosen.file.size, chosen)
-        const own = item.present
-        for (const each of byName.get(own.fileName) ?? []) {
-          const { present } = each
-          const isAgain = isReplaceable(each) && isSamePlace(present.location, own.location) && isSameFile(present, own)
+        const item = newItem(chosen)
+        for (const each of named.of(item)) {
+          const isAgain = isReplaceable(each) && isSamePlace(each, item) && isSameFile(each, item)
           if (!isAgain && again?.get(each) !== chosen) continue
           // A file that is under way keeps its row for now. One that was chosen in its place before, and has not begun, gives way at once.
           if (isOnItsWay(each)) heirs.set(each, item)

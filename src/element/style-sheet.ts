@@ -40,7 +40,7 @@ const SHEET =
   `
 :host([hidden]), [hidden] { display: none !important; }
 * { box-sizing: border-box; }
-h2, p, ul { margin: 0; padding: 0; font: inherit; list-style: none; }
+h2, p, ul { margin: 0; padding: 0; list-style: none; }
 .uploader, dialog {
   background: var(--_surface); border: 1px solid var(--_line); border-radius: var(--mocap-radius, 12px);
   color: var(--_text); font: var(--mocap-font-size, .9375rem)/1.45 var(--mocap-font, system-ui, sans-serif);
@@ -87,9 +87,7 @@ h2:focus-visible { outline-offset: 1px; }
 [data-large] .drop-words { flex: none; }
 [data-over] { border: 1.5px solid var(--_accent); background: var(--_raised); }
 
-.offer, .notice, .summary {
-  gap: 12px 16px; place-content: space-between; padding: 16px;
-}
+.offer, .notice, .summary { gap: 12px 16px; padding: 16px; }
 .offer, .notice { margin: 12px 12px 0; background: var(--_raised); border-inline-start: 4px solid var(--_accent); }
 .notice { margin: 0 12px 12px; align-items: start; border-color: var(--_danger); }
 .notice button { margin: -8px; }
@@ -100,7 +98,7 @@ h2, [data-large] .title { font-size: 1.125em; }
 [data-outcome='done'] .title { color: var(--_success); }
 [data-outcome='problem'] .title { color: var(--_danger); }
 .bar { border-radius: 4px; contain: strict; background: var(--_line); }
-.fill { display: block; block-size: 100%; background: var(--_accent); transform-origin: 0; &:dir(rtl) { transform-origin: 100%; } }
+.fill { block-size: 100%; background: var(--_accent); transform-origin: 0; &:dir(rtl) { transform-origin: 100%; } }
 .said { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); }
 
 dialog {

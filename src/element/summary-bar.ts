@@ -1,7 +1,7 @@
 // All files together: a heading that says what is going on, one bar, bytes, rate and time left, and the controls.
 
 import { build, buildButton, focusedBeside, setFacts, setText, showText } from './build-element.ts'
-import { endWords } from './end-words.ts'
+import { endOf } from './end-words.ts'
 import { buildBar, drawBar } from './file-row.ts'
 import type { Item } from './items.ts'
 import { outageWords } from './outage-words.ts'
@@ -61,7 +61,7 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
       const { phase, totals, readyCount, retryable } = state
       const isRunning = phase !== 'empty' && phase !== 'ready' && phase !== 'settled'
       const focused = buttons.find((button) => button === focusedBeside(element))
-      const said = headingOf(words, state, actions.list)
+      const [outcome, said] = phase === 'settled' ? endOf(words, totals) : ['', headingOf(words, state, actions.list)]
       element.hidden = phase === 'empty'
       isPaused = phase === 'paused'
       if (phase !== 'paused' && phase !== 'waiting') sentBytes = totals.sentBytes
@@ -70,7 +70,7 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
       const share = Math.min(1, totals.sentBytes / totals.totalBytes || 0)
       bar.hidden = !isRunning
       drawBar(bar, fill, share, words.totalProgress, `${words.percent(share)}, ${said}`)
-      element.dataset['outcome'] = outcomeOf(state)
+      element.dataset['outcome'] = outcome
       showText(start, readyCount > 0 && words.start(readyCount))
       showText(pause, isRunning && (isPaused ? words.resume : words.pause))
       showText(retry, retryable.length > 0 && words.retry(retryable.length))
@@ -81,12 +81,6 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
       if (focused?.hidden || focused?.disabled) focus()
     },
   }
-}
-
-function outcomeOf({ phase, totals }: SummaryState): string {
-  if (phase !== 'settled') return ''
-  if (totals.filesConfirmed === totals.filesTotal) return 'done'
-  return totals.filesFailed ? 'problem' : ''
 }
 
 function headingOf(words: Words, { phase, totals, readyCount }: SummaryState, list: UploadList): string {
@@ -100,8 +94,6 @@ function headingOf(words: Words, { phase, totals, readyCount }: SummaryState, li
       return words.cancelling
     case 'uploading':
       return words.progress(done, all)
-    case 'settled':
-      return endWords(words, totals)
     // With an empty list the heading is not shown.
     default:
       return words.chosen(readyCount)

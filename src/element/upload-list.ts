@@ -166,9 +166,10 @@ export function createUploadList(listener: ListListener): UploadList {
       carry({ uplink, upload, items: taken })
     },
     adopt({ uplink, upload, offer: { files, found } }) {
-      const adopted = upload.files().map(({ fileIndex, name, bytes, state }) => {
-        const begun = state === 'confirmed' ? state : 'waiting'
-        return newItem(name, bytes, found.get(fileIndex), begun, files[fileIndex])
+      const statuses = upload.files()
+      const adopted = files.map((file) => {
+        const state = statuses[file.fileIndex]?.state === 'confirmed' ? 'confirmed' : 'waiting'
+        return newItem({ ...file, ...found.get(file.fileIndex) }, state, file.name)
       })
       rows.put(adopted)
       carry({ uplink, upload, items: adopted })
@@ -191,8 +192,10 @@ export function createUploadList(listener: ListListener): UploadList {
         try {
           const keeper = await keepers[index]
           if (!keeper) {
-            jobs = jobs.filter((other) => other !== job)
             mark(job, 'ready')
+            // What the browser itself had found goes with the upload. It may be chosen again.
+            job.items = job.items.filter(({ file }) => !file)
+            mark(job, 'cancelled')
             return
           }
           job.upload = await setting.resume(keeper, job.upload.key, sourcesAgain(job))

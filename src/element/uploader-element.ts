@@ -133,7 +133,7 @@ export class MocapUploaderElement extends Base {
 
   /** Adds files in the order given. Each is refused, matched to an unfinished upload, or put on the list. */
   addFiles(files: Iterable<File>): void {
-    this.#view.add([...files].map(chosenFile))
+    this.#view.add([...files].map((file) => chosenFile(file)))
   }
 
   /** Uploads the files that are ready. Never rejects: an error is shown and reported by an event. */

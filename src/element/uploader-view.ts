@@ -3,9 +3,8 @@
 import type { BrowserUplink } from '../browser.ts'
 import { summarize, type ErrorSummary } from '../core/errors.ts'
 import type { UploadReport } from '../flows/upload.ts'
-import { judgeFiles } from './acceptance.ts'
+import { judgeFiles, type AcceptanceRules } from './acceptance.ts'
 import { createAnnouncer } from './announcer.ts'
-import { build } from './build-element.ts'
 import { findChosenAgain, type ChosenAgain } from './chosen-again.ts'
 import type { ChosenFile } from './chosen-files.ts'
 import { createDrawing } from './drawing.ts'
@@ -39,8 +38,9 @@ export interface UploaderView extends SummaryActions {
 }
 
 export function createUploaderView(target: HTMLElement, setting: () => Setting, tell: Tell): UploaderView {
+  const redraw = (): void => drawing.ask()
   const list = createUploadList({
-    change: () => drawing.ask(),
+    change: redraw,
     told(job, event, file) {
       narration.told(job, event, file)
       if (file?.state === 'confirmed') discardDelivered()
@@ -52,14 +52,15 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     async (files, instead) => view.add(files, await findChosenAgain(list.items, files, instead)),
     () => {
       announcer.say(setting().words.reading)
-      drawing.ask()
+      redraw()
     },
   )
   const toZone = (): void => zone.focus()
   const offers = createOfferControl({
     target,
     attempt,
-    resume: (...of) => setting().resume(...of),
+    setting,
+    keysInUse: () => new Set(list.jobs.map(({ upload }) => upload.key)),
     choose: () => void zone.choose(),
     mayDiscard: (session) => question.ask(setting().words, session, true),
     onTaken: (resumed) => list.adopt(resumed),
@@ -68,8 +69,16 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       announcer.say(words.wasCancelled)
       if (filesConfirmed > 0) announcer.say(words.progress(filesConfirmed, filesTotal))
     },
-    lookAgain: () => view.lookForOffers(),
-    onChange: () => drawing.ask(),
+    onLooked() {
+      // Files that came before this look may belong to what it found.
+      const early = list.items.filter(isReady)
+      const rest = new Set(judge(early, [], { accept: '', isCapture: false }))
+      for (const item of early) if (!rest.has(item)) list.remove(item)
+      // Another tab has confirmed these files meanwhile, or is gone and they are offered.
+      const isDriven = new Set(offers.driven.map(({ fileName }) => fileName))
+      notices.keepRefused(({ name, reason }) => reason !== 'elsewhere' || isDriven.has(name), setting().words)
+    },
+    onChange: redraw,
   })
   const view: UploaderView = {
     get elements() {
@@ -77,20 +86,12 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     },
     list,
     add(files, again) {
-      const rest = offers.feed(files)
-      const { words, accept, flow, isRenaming } = setting()
+      const { words, accept, flow } = setting()
       const here = list.items.filter((item) => !isReplaceable(item) && !again?.has(item))
-      const present = here.map((item) => item.present)
-      const offered = offers.offers.flatMap((offer) => offer.files)
-      const rules = { accept, isCapture: flow === 'capture', isRenaming, offered, driven: offers.driven }
-      const { accepted, refused } = judgeFiles(rest, present, rules)
       notices.clear()
       if (files.length === 0) notices.showNothing(words)
-      if (refused.length > 0) {
-        notices.showRefused(refused, words)
-        tell('mocap-upload-refused', { files: refused })
-      }
-      drawing.ask()
+      const accepted = judge(files, here, { accept, isCapture: flow === 'capture' })
+      redraw()
       if (accepted.length === 0) return
       list.add(accepted, again)
       announcer.say(words.saidAdded(accepted.length))
@@ -99,6 +100,8 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     async start() {
       if (!list.items.some(isReady)) return
       notices.clear()
+      // Files of an unfinished upload go on with it. Whether any of these are is known once the element has looked.
+      if (!offers.hasLooked) await offers.look()
       await attempt((uplink) => list.start(uplink, list.items, setting()))
     },
     async retry() {
@@ -121,25 +124,32 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       notices.clear()
       toZone()
     },
-    async lookForOffers() {
-      const { uplink, flow, words } = setting()
-      await offers.look(uplink, flow, new Set(list.jobs.map(({ upload }) => upload.key)))
-      // Files that came before this look may belong to what it found.
-      const early = list.items.filter(isReady)
-      const rest = new Set([undefined, ...offers.feed(early.flatMap(({ chosen }) => chosen ?? []))])
-      for (const item of early) if (!rest.has(item.chosen)) list.remove(item)
-      // Another tab has confirmed these files meanwhile, or is gone and they are offered.
-      const isDriven = new Set(offers.driven.map(({ fileName }) => fileName))
-      notices.keepRefused(({ name, reason }) => reason !== 'elsewhere' || isDriven.has(name), words)
-    },
+    lookForOffers: offers.look,
     focus: toZone,
-    redraw: () => drawing.ask(),
+    redraw,
   }
+  /** Gives the files to the offers that miss them, shows which of the rest are refused, and returns the others. */
+  function judge<Chosen extends ChosenFile>(
+    files: readonly Chosen[],
+    present: readonly Item[],
+    rules: Pick<AcceptanceRules, 'accept' | 'isCapture'>,
+  ): Chosen[] {
+    const { words, isRenaming } = setting()
+    const rest = offers.feed(files)
+    const offered = offers.offers.flatMap((offer) => offer.files)
+    const { accepted, refused } = judgeFiles(rest, present, { ...rules, isRenaming, offered, driven: offers.driven })
+    if (refused.length > 0) {
+      notices.showRefused(refused, words)
+      tell('mocap-upload-refused', { files: refused })
+    }
+    return accepted
+  }
+
   const summary = createSummaryBar(view)
   const rows = createFileList(onRowAction, toZone)
-  const notices = createNotices(() => drawing.ask(), toZone)
+  const notices = createNotices(redraw, toZone)
   const question = createQuestion()
-  const announcer = createAnnouncer(build('div', 'said', { role: 'status' }))
+  const announcer = createAnnouncer()
   const cards = createOfferCards(offers, toZone, announcer.say)
   const narration = createNarration({ announcer, tell, words: () => setting().words, list })
   const drawing = createDrawing({ list, offers, setting }, { cards, zone, notices, summary, rows })

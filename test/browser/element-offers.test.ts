@@ -53,12 +53,11 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
     await page.getByRole('alert').getByText('2 files were not added').waitFor()
   })
 
-  test('takes its files also where a page gave them before the element had looked, and delivers none twice', async () => {
-    const page = await pages.openPage()
-    const { puts } = await comeBack(page)
+  /** Reloads, and has a page give these files to an element whose first look lasts until `go-on`; `isStarted`: and start them. */
+  async function giveEarly(page: Page, names: string[], attributes: Record<string, string>, isStarted = false) {
     await page.reload()
-    await page.setInputFiles('#files', ['swing-01.mp4', 'swing-02.mp4'].map(pages.pathOf))
-    await page.evaluate(() => {
+    await page.setInputFiles('#files', names.map(pages.pathOf))
+    await page.evaluate((isToStart) => {
       const { files } = document.querySelector<HTMLInputElement>('#files')!
       const { query } = LockManager.prototype
       const isOver = new Promise((resolve) => document.addEventListener('go-on', resolve))
@@ -66,17 +65,45 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
         await isOver
         return query.call(this)
       }
-      document.addEventListener('give', () => document.querySelector('mocap-uploader')!.addFiles(files!))
-    })
-    await pages.addElement(page, VIDEO)
+      document.addEventListener('give', () => {
+        const element = document.querySelector('mocap-uploader')!
+        element.addFiles(files!)
+        if (isToStart) void element.start()
+      })
+    }, isStarted)
+    await pages.addElement(page, { ...VIDEO, ...attributes })
     await page.evaluate(() => document.dispatchEvent(new Event('give')))
-    await button(page, 'Upload 2 files').waitFor()
-
+    await button(page, `Upload ${names.length === 1 ? '1 file' : '2 files'}`).waitFor()
     await page.evaluate(() => document.dispatchEvent(new Event('go-on')))
+  }
 
-    await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
-    expect(puts).toEqual(['2'])
-    await expect.poll(() => statuses(page)).toEqual(['Confirmed', 'Confirmed'])
+  test.each([
+    ['', {}, false],
+    [', and it starts by itself', { 'auto-start': '' }, false],
+    [', and has it start', {}, true],
+  ])(
+    'takes its files also where a page gave them before the element had looked%s, and delivers none twice',
+    async (_how, attributes, isStarted) => {
+      const page = await pages.openPage()
+      const { puts } = await comeBack(page)
+
+      await giveEarly(page, ['swing-01.mp4', 'swing-02.mp4'], attributes, isStarted)
+
+      await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
+      expect(puts).toEqual(['2'])
+      await expect.poll(() => statuses(page)).toEqual(['Confirmed', 'Confirmed'])
+    },
+  )
+
+  test('sends no file anew that is confirmed in it, also where a page gave it before the element had looked', async () => {
+    const page = await pages.openPage()
+    const { puts } = await comeBack(page)
+
+    await giveEarly(page, ['swing-01.mp4'], { 'auto-start': '' })
+
+    await page.getByRole('alert').getByText('swing-01.mp4: it was added already').waitFor()
+    await expect.poll(() => statuses(page)).toEqual([])
+    expect(puts).toEqual([])
   })
 
   test('is none where no file could be read: its session is given up at once, and the file can be chosen again', async () => {

@@ -247,6 +247,13 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
         globalThis.scripted.stop('paused')
         for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame)
       })
+    /** A mouse presses that button, and holds it while something comes. */
+    async function holdWhilePushedDown(page: Page): Promise<void> {
+      const { x, y } = await showReady(page)
+      await page.mouse.move(x, y)
+      await page.mouse.down()
+      await pushDown(page)
+    }
     const isRemoved = async (page: Page): Promise<void> => {
       await page.getByText('1 file was not added').waitFor()
       await heading(page).getByText('Paused').waitFor()
@@ -255,10 +262,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
 
     test('is clicked by a mouse', async () => {
       const page = await pages.openPage()
-      const { x, y } = await showReady(page)
-      await page.mouse.move(x, y)
-      await page.mouse.down()
-      await pushDown(page)
+      await holdWhilePushedDown(page)
       await page.mouse.up()
 
       await isRemoved(page)
@@ -298,10 +302,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
 
     test('holds back what is to be drawn for a moment only, also where no click follows', async () => {
       const page = await pages.openPage()
-      const { x, y } = await showReady(page)
-      await page.mouse.move(x, y)
-      await page.mouse.down()
-      await pushDown(page)
+      await holdWhilePushedDown(page)
 
       await page.getByText('1 file was not added').waitFor()
       await heading(page).getByText('Paused').waitFor()

@@ -161,13 +161,12 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(await ask({ ...CAPTURE, accept: '.c3d, video/*' })).toContain('TypeError')
   })
 
-  test('takes what can be read of what was picked, and loses none of it for one file that is gone', async () => {
-    const page = await openPage()
-    await addElement(page, VIDEO)
-    await page.evaluate(() => {
+  /** Has the person pick files of these names, of which `gone.mp4` is gone by then. */
+  async function pickByHandles(page: Page, ...picks: string[]): Promise<void> {
+    await page.evaluate((wanted) => {
       const showOpenFilePicker = async (): Promise<FileSystemFileHandle[]> => {
         const folder = await navigator.storage.getDirectory()
-        const picked = ['swing-01.mp4', 'gone.mp4', 'swing-02.mp4'].map(async (name) => {
+        const picked = wanted.map(async (name) => {
           const handle = await folder.getFileHandle(name, { create: true })
           const writable = await handle.createWritable()
           await writable.write(name)
@@ -179,12 +178,27 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
         return handles
       }
       Object.assign(window, { showOpenFilePicker })
-    })
-
+    }, picks)
     await page.getByRole('button', { name: 'Choose files' }).click()
+  }
+
+  test('takes what can be read of what was picked, and loses none of it for one file that is gone', async () => {
+    const page = await openPage()
+    await addElement(page, VIDEO)
+
+    await pickByHandles(page, 'swing-01.mp4', 'gone.mp4', 'swing-02.mp4')
 
     await page.getByRole('button', { name: 'Upload 2 files', exact: true }).waitFor()
     expect(await names(page)).toEqual(['swing-01.mp4', 'swing-02.mp4'])
+  })
+
+  test('says so where nothing of what was picked can be read', async () => {
+    const page = await openPage()
+    await addElement(page, VIDEO)
+
+    await pickByHandles(page, 'gone.mp4')
+
+    await page.getByRole('alert').getByText('No files found').waitFor()
   })
 
   test('goes on after a reload by one click where the browser remembers the files', async () => {

@@ -2,6 +2,7 @@
 
 import { expect, it } from 'vitest'
 import { judgeFiles, type AcceptanceRules } from '../../src/element/acceptance.ts'
+import { chosenFile } from '../../src/element/chosen-files.ts'
 
 const RULES: AcceptanceRules = { accept: '', isCapture: true, isRenaming: true, offered: [], driven: [] }
 const present = (path: string, bytes = 3) => ({
@@ -12,7 +13,8 @@ const present = (path: string, bytes = 3) => ({
 })
 
 function chosen(path: string) {
-  return { path, file: new File(['one'], path.replace(/.*\//, ''), { lastModified: 7 }) }
+  const [name, folder] = [path.replace(/.*\//, ''), path.replace(/[^/]*$/, '')]
+  return chosenFile(new File(['one'], name, { lastModified: 7 }), folder)
 }
 
 it.each([
@@ -59,7 +61,7 @@ it('takes a file of another size or time, and any time where none is known', () 
 it.each(['cam\\swing.action', 'a/b.action', ' '])(
   'refuses a name that no upload can carry, and that file alone: %j',
   (name) => {
-    const file = { path: name, file: new File(['one'], name, { lastModified: 7 }) }
+    const file = chosenFile(new File(['one'], name, { lastModified: 7 }))
     const { accepted, refused } = judgeFiles([file, chosen('a.action')], [], RULES)
 
     expect(refused).toEqual([{ name, reason: 'character' }])

@@ -1,7 +1,7 @@
 // What markup says, read into the input of a flow.
 
 import { expect, it } from 'vitest'
-import { inputOf, isOn } from '../../src/element/attributes.ts'
+import { inputOf, isOn, kindsIn } from '../../src/element/attributes.ts'
 
 function elementWith(attributes: Readonly<Record<string, string>>): Element {
   return { getAttribute: (name: string) => attributes[name] ?? null } as unknown as Element
@@ -16,4 +16,8 @@ it('is a number, a text or nothing, and loses to what is given by property', () 
   const element = elementWith({ 'movement-type': '3', player: 'p-17', date: '', 'session-type': 'two' })
 
   expect(inputOf(element, { playerId: 'p-18' })).toEqual({ movementTypeId: 3, playerId: 'p-18', sessionTypeId: NaN })
+})
+
+it('names the kinds between the commas, and none behind the last', () => {
+  expect([kindsIn('.mp4, .mov,'), kindsIn('')]).toEqual([['.mp4', '.mov'], []])
 })

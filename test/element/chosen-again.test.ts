@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { findChosenAgain } from '../../src/element/chosen-again.ts'
+import { chosenFile } from '../../src/element/chosen-files.ts'
 import { newItem, type Item } from '../../src/element/items.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 20, 12)
@@ -21,11 +22,11 @@ function clip(place: string, bytes: number, lastModified: number, meanwhile?: ()
   }
   const name = place.slice(place.lastIndexOf('/') + 1)
   const file = new File([new Uint8Array(bytes)], name, { lastModified })
-  return { file, path: name, handle: handle as unknown as FileSystemFileHandle }
+  return chosenFile(file, '', handle as unknown as FileSystemFileHandle)
 }
 
 const BEFORE_MS = NOW_MS - 5 * MINUTE_MS
-const itemOf = (of: ReturnType<typeof clip>): Item => newItem(of.file.name, of.file.size, of)
+const itemOf = (of: ReturnType<typeof clip>): Item => newItem(of)
 
 it.each([
   ['saved anew since it was chosen', '/desk/1.mp4', 1, true],
@@ -55,13 +56,12 @@ it.each([
   ['takes nothing for it that was there before, and may be of another camera', 'failed', -1, false],
   ['takes nothing for a row that asks for nothing', 'ready', 1, false],
 ] as const)('where no browser gives handles, %s', async (_, state, savedAfterMinutes, expected) => {
-  const { file, path } = clip('/desk/1.mp4', 10, BEFORE_MS)
-  const item = newItem('1.mp4', 10, { file, path }, state)
+  const item = newItem(chosenFile(clip('/desk/1.mp4', 10, BEFORE_MS).file), state)
   if (state === 'failed') item.error = { code: 'ERR_UPLOAD_SOURCE_CHANGED', message: 'It has changed.' }
   const { file: later } = clip('/desk/1.mp4', 12, NOW_MS + savedAfterMinutes * MINUTE_MS)
   vi.setSystemTime(NOW_MS + 2 * MINUTE_MS)
 
-  expect((await findChosenAgain([item], [{ file: later, path }], undefined)).has(item)).toBe(expected)
+  expect((await findChosenAgain([item], [chosenFile(later)], undefined)).has(item)).toBe(expected)
 })
 
 it('leaves a row its place that came to its confirmation while the others were compared', async () => {

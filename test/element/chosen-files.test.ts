@@ -30,7 +30,7 @@ it('waits for the handles for as long as they come, and goes on without those th
   const found = filesOfDrop({ items } as unknown as DataTransfer)
   await vi.advanceTimersByTimeAsync(3_400)
 
-  expect((await found).map(({ path, handle }) => [path, handle !== undefined])).toEqual([
+  expect((await found).map(({ location, handle }) => [location, handle !== undefined])).toEqual([
     ['1.mp4', true],
     ['2.mp4', true],
     ['3.mp4', true],
@@ -88,7 +88,7 @@ describe('the files of a folder, each of which another process of the browser is
 
     const found = await filesOfDrop({ items } as unknown as DataTransfer)
 
-    expect(found.map(({ path }) => path)).toEqual(['game/1.c3d', 'game/2.c3d', 'game/3.c3d'])
+    expect(found.map(({ location }) => location)).toEqual(['game/1.c3d', 'game/2.c3d', 'game/3.c3d'])
     expect(seen.most).toBe(3)
   })
 
@@ -106,7 +106,7 @@ describe('the files of a folder, each of which another process of the browser is
 
     const found = await filesOfDrop({ items } as unknown as DataTransfer)
 
-    expect(found.map(({ path }) => path)).toEqual(['game/1.c3d', 'game/2.c3d', 'game/3.c3d'])
+    expect(found.map(({ location }) => location)).toEqual(['game/1.c3d', 'game/2.c3d', 'game/3.c3d'])
     expect(seen.most).toBe(3)
   })
 })
@@ -123,7 +123,7 @@ it('takes no folder for a file whose name ends like one, where the browser gives
 
   const found = await filesOfDrop({ items } as unknown as DataTransfer)
 
-  expect(found.map(({ path }) => path)).toEqual(['1.mp4'])
+  expect(found.map(({ location }) => location)).toEqual(['1.mp4'])
 })
 
 it('looks whether it is a folder also where the browser never answers for its handle', async () => {
@@ -136,7 +136,7 @@ it('looks whether it is a folder also where the browser never answers for its ha
   const found = filesOfDrop({ items } as unknown as DataTransfer)
   await vi.advanceTimersByTimeAsync(1_000)
 
-  expect((await found).map(({ path }) => path)).toEqual(['1.mp4'])
+  expect((await found).map(({ location }) => location)).toEqual(['1.mp4'])
 })
 
 it('takes a file of a disk that hangs as it is, after a while', async () => {
@@ -149,7 +149,7 @@ it('takes a file of a disk that hangs as it is, after a while', async () => {
   const found = filesOfDrop({ items } as unknown as DataTransfer)
   await vi.advanceTimersByTimeAsync(2_000)
 
-  expect((await found).map(({ path }) => path)).toEqual(['1.mp4'])
+  expect((await found).map(({ location }) => location)).toEqual(['1.mp4'])
 })
 
 it('keeps a clip that its handle calls a file and that cannot be read now, so that its row can say so', async () => {
@@ -162,5 +162,5 @@ it('keeps a clip that its handle calls a file and that cannot be read now, so th
 
   const found = await filesOfDrop({ items } as unknown as DataTransfer)
 
-  expect(found.map(({ path }) => path)).toEqual(['1.mp4'])
+  expect(found.map(({ location }) => location)).toEqual(['1.mp4'])
 })

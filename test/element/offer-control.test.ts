@@ -4,6 +4,7 @@
 import { afterEach, expect, it, vi } from 'vitest'
 
 import type { BrowserUplink, MissingFile, SessionFile } from '../../src/browser.ts'
+import { chosenFile } from '../../src/element/chosen-files.ts'
 import { createOfferControl } from '../../src/element/offer-control.ts'
 import type { Upload } from '../../src/flows/upload.ts'
 
@@ -52,11 +53,11 @@ async function offered(...missing: readonly SessionFile[]) {
       return { key } as Upload
     },
   } as unknown as BrowserUplink
-  const look = (): Promise<void> => control.look(() => uplink, 'capture', new Set(taken.map(({ key }) => key)))
   const control = createOfferControl({
     target: { isConnected: true },
     attempt: (work) => work(uplink),
-    resume: (of, key, options) => of.resume(key, options),
+    setting: () => ({ flow: 'capture', uplink: () => uplink, resume: (of, key, options) => of.resume(key, options) }),
+    keysInUse: () => new Set(taken.map(({ key }) => key)),
     choose: () => undefined,
     mayDiscard(atStake) {
       asked.push(atStake.filesConfirmed)
@@ -64,9 +65,10 @@ async function offered(...missing: readonly SessionFile[]) {
     },
     onTaken: ({ upload }) => void taken.push(upload),
     onDiscarded: () => undefined,
-    lookAgain: look,
+    onLooked: () => undefined,
     onChange: () => undefined,
   })
+  const { look } = control
   await look()
   const answerLooks = () => held.splice(0).forEach((answerLook) => answerLook())
   return {
@@ -88,7 +90,7 @@ function missingFile(fileIndex: number, how: MissingFile['how'] = 'pick'): Missi
 }
 
 function chosen(name: string) {
-  return { file: new File(['one'], name), path: name }
+  return chosenFile(new File(['one'], name))
 }
 
 it('takes an offer up once, however quickly one clicks', async () => {
@@ -268,18 +270,19 @@ async function driven(keys: readonly string[]) {
     },
     sessionFiles: () => Promise.resolve([]),
   } as unknown as BrowserUplink
-  const look = (): Promise<void> => control.look(() => uplink, 'capture', new Set())
   const control = createOfferControl({
     target,
     attempt: (work) => work(uplink),
-    resume: (of, key, options) => of.resume(key, options),
+    setting: () => ({ flow: 'capture', uplink: () => uplink, resume: (of, key, options) => of.resume(key, options) }),
+    keysInUse: () => new Set(),
     choose: () => undefined,
     mayDiscard: () => Promise.resolve(true),
     onTaken: () => undefined,
     onDiscarded: () => undefined,
-    lookAgain: look,
+    onLooked: () => undefined,
     onChange: () => undefined,
   })
+  const { look } = control
   const seconds = (count: number) => vi.advanceTimersByTimeAsync(count * SECOND_MS)
   await look()
   const offeredKeys = () => control.offers.map(({ session }) => session.key)

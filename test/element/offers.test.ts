@@ -2,11 +2,12 @@
 
 import { expect, it } from 'vitest'
 
-import type { ChosenFile } from '../../src/element/chosen-files.ts'
+import { chosenFile, type ChosenFile } from '../../src/element/chosen-files.ts'
 import { feedOffers, offerOf, type Offer } from '../../src/element/offers.ts'
 
 function chosen(path: string): ChosenFile {
-  return { file: new File(['one'], path.slice(path.lastIndexOf('/') + 1), { lastModified: 7 }), path }
+  const nameFrom = path.lastIndexOf('/') + 1
+  return chosenFile(new File(['one'], path.slice(nameFrom), { lastModified: 7 }), path.slice(0, nameFrom))
 }
 
 /** Two cameras' files, which the service has under names of their own. */
@@ -39,7 +40,7 @@ it('take what an offer has already only when it then misses nothing', () => {
   const offer = offerOf({} as Offer['session'], [had, missing!])
   expect(how).toBe('pick')
 
-  expect(feedOffers([offer], [chosen('had.c3d')])).toMatchObject({ complete: [], rest: [{ path: 'had.c3d' }] })
+  expect(feedOffers([offer], [chosen('had.c3d')])).toMatchObject({ complete: [], rest: [{ location: 'had.c3d' }] })
   const all = feedOffers([offer], [chosen('had.c3d'), chosen('take.c3d')])
   expect(all).toMatchObject({ rest: [] })
   expect(all.complete).toHaveLength(1)
@@ -61,11 +62,11 @@ it('give a file to the offer that misses it, before an older one that has it alr
 it('look at each file that is missing a few times, however many are chosen again', () => {
   const files = Array.from({ length: 300 }, (_, index) => chosen(`take-${String(index)}.c3d`))
   let reads = 0
-  const missing = files.map(({ path }, fileIndex) => ({
-    ...{ fileIndex, name: path, location: path, bytes: 3, modifiedAtMs: 7, how: 'pick' as const },
+  const missing = files.map(({ location: name }, fileIndex) => ({
+    ...{ fileIndex, name, location: name, bytes: 3, modifiedAtMs: 7, how: 'pick' as const },
     get fileName() {
       reads += 1
-      return path
+      return name
     },
   }))
 

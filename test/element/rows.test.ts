@@ -4,11 +4,11 @@
 import { growth } from '../helpers/growth.ts'
 
 import { expect, it } from 'vitest'
+import { chosenFile } from '../../src/element/chosen-files.ts'
 import { createRows } from '../../src/element/rows.ts'
 
 const files = Array.from({ length: 1_000 }, (_, index) => {
-  const file = new File(['swing'], `swing-${String(index)}.mp4`)
-  return { file, path: file.name }
+  return chosenFile(new File(['swing'], `swing-${String(index)}.mp4`))
 })
 
 it('adds ten times as many files in about ten times as many steps, to an empty list and to a long one', async () => {

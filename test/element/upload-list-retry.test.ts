@@ -2,6 +2,7 @@
 
 import { expect, it } from 'vitest'
 import type { BrowserUplink } from '../../src/browser.ts'
+import type { Offer } from '../../src/element/offers.ts'
 import type { Setting } from '../../src/element/setting.ts'
 import { createUploadList } from '../../src/element/upload-list.ts'
 import type { Upload } from '../../src/flows/upload.ts'
@@ -130,4 +131,27 @@ it('lets nothing go on unseen that was put away while it was still taken up agai
   await retried
 
   expect([discarded, list.items]).toEqual([['first', 'second'], []])
+})
+
+it('sends nothing in place of a file that the browser had found by itself, where no journal has its upload any more', async () => {
+  const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
+  const first = driven('first', 100)
+  const file = { fileIndex: 0, name: 'swing-01.mp4', fileName: 'swing-01.mp4', location: 'swing-01.mp4', bytes: 100 }
+  const offer = { session: {} as Offer['session'], files: [file], missing: [], found: new Map() }
+  const failing = { ...first.upload, done: () => Promise.reject(new Error('no')) }
+  list.adopt({ uplink: UPLINK, upload: failing, offer })
+  await expect.poll(() => list.retryable().length).toBe(1)
+  const sent: unknown[] = []
+  const begin: Setting['begin'] = (_uplink, sources) => {
+    sent.push(...sources)
+    return driven('second', 100).upload
+  }
+
+  await list.retry(UPLINK, { begin, resume: refuse })
+
+  expect(sent).toEqual([])
+  // It can be chosen again, which takes its row.
+  expect(list.items.map(({ state }) => state)).toEqual(['cancelled'])
+  list.add([chosen('swing-01.mp4', 100)])
+  expect(list.items).toMatchObject([{ state: 'ready' }])
 })

@@ -1,7 +1,7 @@
 // Lists with uploads that a test drives by hand.
 
 import type { BrowserUplink } from '../../src/browser.ts'
-import type { ChosenFile } from '../../src/element/chosen-files.ts'
+import { chosenFile, type ChosenFile } from '../../src/element/chosen-files.ts'
 import type { Upload, UploadFileStatus, UploadReport } from '../../src/flows/upload.ts'
 
 export const ignore = (): void => undefined
@@ -53,5 +53,5 @@ export function driven(key: string, ...bytes: number[]) {
 }
 
 export function chosen(name: string, bytes: number, lastModified = 7): ChosenFile {
-  return { file: new File([new Uint8Array(bytes)], name, { lastModified }), path: name }
+  return chosenFile(new File([new Uint8Array(bytes)], name, { lastModified }))
 }

@@ -1,7 +1,7 @@
 // The files of one element from the click on: what they are while they are looked at, and who takes them.
 
 import { expect, it } from 'vitest'
-import type { ChosenFile } from '../../src/element/chosen-files.ts'
+import { chosenFile } from '../../src/element/chosen-files.ts'
 import type { Source } from '../../src/core/ports.ts'
 import type { Offer } from '../../src/element/offers.ts'
 import { createUploadList } from '../../src/element/upload-list.ts'
@@ -14,7 +14,7 @@ function listed() {
   const changed = new File(['another swing'], 'swing-01.mp4', { lastModified: 9 })
   const handle = { getFile: () => Promise.resolve(changed) } as FileSystemFileHandle
   const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
-  list.add([{ file, path: 'cam1/swing-01.mp4', handle } satisfies ChosenFile])
+  list.add([chosenFile(file, 'cam1/', handle)])
   const begun: number[] = []
   const given: Source[] = []
   const begin = (_uplink: unknown, sources: readonly Source[]): Upload => {
@@ -57,7 +57,7 @@ it('has at stake what a cancel ends, and nothing of an upload that is over', asy
 it('takes the report of a failure also where the Uplink came with another copy of the package', async () => {
   const told: unknown[] = []
   const list = createUploadList({ change: ignore, told: ignore, settled: (_, report) => told.push(report) })
-  list.add([{ file: new File(['swing'], 'swing-01.mp4'), path: 'swing-01.mp4' }])
+  list.add([chosenFile(new File(['swing'], 'swing-01.mp4'))])
   const report = { status: 'failed', files: [] }
   const done = () => Promise.reject(Object.assign(new Error('no'), { code: 'ERR_UPLOAD_FAILED', report }))
 
@@ -100,12 +100,12 @@ it('knows a file of an earlier life as the person has it, whatever name the serv
     offer: { session: {} as Offer['session'], files: [known], missing: [], found: new Map() },
   })
 
-  expect(list.items[1]).toMatchObject({ name: 'cam1_take.c3d', present: known })
+  expect(list.items[1]).toMatchObject(known)
 })
 
 it('tries again what failed, and not what is merely ready', async () => {
   const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
-  const add = (name: string): void => list.add([{ file: new File(['swing'], name), path: name }])
+  const add = (name: string): void => list.add([chosenFile(new File(['swing'], name))])
   const failing = { on: ignore, done: () => Promise.reject(new Error('no')), key: 'unheard', files: () => [] }
   const begun: number[] = []
   const begin = (_uplink: unknown, sources: readonly unknown[]): Upload => {
