@@ -86,6 +86,11 @@ export function objectRoutes(app: FastifyInstance, context: ServiceContext): voi
       if (isKnownToReader(request.headers, object.etag)) return reply.code(304).send()
       const bytes = await object.open()
       if (bytes === undefined) continue
+      // What is sent as an answer that is over would stay open.
+      if (reply.raw.destroyed) {
+        bytes.destroy()
+        return reply.hijack()
+      }
       void reply.header('content-length', object.sizeBytes)
       return reply.type('application/octet-stream').send(bytes)
     }
