@@ -30,9 +30,6 @@ export async function findFiles(
   const found = await filesUnder(paths)
   for (const entry of found.skipped) tellSkipped(output, entry)
   const files = onceEach(found.files, output).map(({ path, name }) => ({ path, name, source: plannedSource(path) }))
-  const path = files.find(({ name }) => !isFileName(name))?.path
-  if (path !== undefined)
-    invalid(`"${path}" cannot be uploaded: its name has a \\ in it, which is a path on other systems. Rename it.`)
   const reasons = await inBatches(files, ({ name, source }) => reasonAgainst(name, source, wanted))
   const unwanted = files.flatMap(({ path }, index) => {
     const reason = reasons[index]
@@ -43,7 +40,11 @@ export async function findFiles(
   if (unwanted.length === files.length)
     invalid(`There is no file to upload in "${paths.join('", "')}". Skipped: ${listed(unwanted)}.`)
   for (const entry of unwanted) tellSkipped(output, entry)
-  return files.filter((_, index) => reasons[index] === undefined)
+  const taken = files.filter((_, index) => reasons[index] === undefined)
+  const path = taken.find(({ name }) => !isFileName(name))?.path
+  if (path !== undefined)
+    invalid(`"${path}" cannot be uploaded: its name has a \\ in it, which is a path on other systems. Rename it.`)
+  return taken
 }
 
 const EMPTY = 'empty'

@@ -71,8 +71,10 @@ export function createSessionSteps(
   const transfer = async (signal: AbortSignal) => {
     // The storage may be reachable again since the last transfer, so its wait is over.
     onTransferEvent({ type: 'reachable' })
+    const proving = new AbortController()
+    onAbort(signal, () => proving.abort(signal.reason))
     const job = createSessionJob({
-      source: (fileIndex) => proof.source(fileIndex, signal),
+      source: (fileIndex) => proof.source(fileIndex, proving.signal),
       readAgain: proof.readAgain,
       bytesPerSecond: telling.bytesPerSecond,
       onReplaced(event, hasPossibleOrphan) {
@@ -81,7 +83,8 @@ export function createSessionSteps(
       },
       ...options,
     })
-    return engine.run(job, signal)
+    // It may end while a file is still proven that it has no more use for.
+    return engine.run(job, signal).finally(() => proving.abort())
   }
   const keepEnd = async (status: FinalStatus): Promise<void> => {
     // A cancel has told the service about all of them.

@@ -1,4 +1,4 @@
-// Proves, before an earlier run's session continues, that a source is still the file whose parts were sent. It reads parts that
+// Proves, before a file of an earlier run goes on, that its source is still the one whose parts were sent. It reads parts that
 // have a receipt again and compares their digests. Size and modification time are compared when the source is opened.
 
 import { closeOpened, openPlanned } from '../core/attempt/reader-cache.ts'

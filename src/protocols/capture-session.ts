@@ -1,7 +1,7 @@
 // Motion capture: one session, names registered in batches in capture order, and one streamed PUT per file, whose 2xx
 // is the receipt. There is nothing to confirm, and no call to cancel.
 
-import { wasDoubtful } from '../core/errors.ts'
+import { wasDoubtful, withDetails } from '../core/errors.ts'
 import { ONE_PUT_LIMITS } from '../core/plan.ts'
 import type { AddressedFile, PlannedFile, Protocol, RegisterOptions } from '../core/ports.ts'
 import type { MocapSessionInput } from '../client/contract/captures.ts'
@@ -72,7 +72,13 @@ export function captureSession(options: CaptureSessionOptions): Protocol {
         // The names may be there because of us: an earlier registration whose answer was lost. Only then does a refusal
         // not mean a duplicate of somebody's file, and `reprocess` overwrites nothing but what we never finished.
         if (reprocess || !isRefusal(error) || !(isRepeat || wasDoubtful(error))) throw error
-        return registerNames(sessionId, files, true, calling)
+        return await registerNames(sessionId, files, true, {
+          signal,
+          onWaiting: (wait) => onWaiting?.(wait && { ...wait, isDoubtful: true }),
+        }).catch((failure: unknown) => {
+          // Whatever becomes of this call, the names may be there because of us.
+          throw signal.aborted ? failure : withDetails(failure, { isDoubtful: true })
+        })
       }
     },
     request: () => ({ method: 'PUT', headers: {} }),

@@ -186,6 +186,21 @@ describe('a folder of videos', () => {
   })
 })
 
+describe.skipIf(process.platform === 'win32')('a folder with a name that is a path elsewhere', () => {
+  it('is taken where that file is skipped anyway, or a folder has the name', async () => {
+    const env = await serviceWith()
+    await mkdir(join(cli.folder, 'odd\\folder'))
+    await writeFile(join(cli.folder, 'odd\\folder', 'notes\\1.pdf'), 'words')
+    await writeFile(join(cli.folder, 'odd\\folder', 'empty\\1.mp4'), '')
+    await writeFile(join(cli.folder, 'odd\\folder', 'swing.mp4'), 'content')
+
+    const { code, stdout } = await cli.run(['video', 'odd\\folder', ...VIDEO, '--json'], env)
+
+    expect(lastLine(stdout)).toMatchObject({ status: 'confirmed', files: [{ name: 'swing.mp4' }] })
+    expect(code).toBe(0)
+  })
+})
+
 describe('a capture upload', () => {
   it('takes a folder in natural order, names what it skips, and adds to a known session', async () => {
     const env = await serviceWith()

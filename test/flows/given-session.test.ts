@@ -15,7 +15,7 @@ const files = [{ source: bytesSource('a.action', new Uint8Array(3)) }]
 const ANSWER_LOST = new TransportError('ERR_UPLOAD_NETWORK', 'Lost', { phase: 'answer', ending: 'doubtful' })
 
 /** A service whose session has the name already, and that is away for as long as `isAway`. */
-function createTheirs(journal: Journal = memoryJournal(), lost: () => Error = noWay) {
+function createTheirs(journal: Journal = memoryJournal(), lost: () => Answer | Error = noWay) {
   const state = { isAway: false, overwrites: 0 }
   const service = (_request: unknown, body: Uint8Array): Answer | Error => {
     if (state.isAway) return lost()
@@ -111,5 +111,30 @@ it('takes a name for its own where a registration of it may have been heard', as
   upload.resume()
 
   expect(await rig.settled(upload.done())).toMatchObject({ status: 'confirmed' })
+  expect(rig.state.overwrites).toBe(1)
+})
+
+it.each([
+  ['paused while the service was away', 'pause'],
+  ['gave the service up, which was away', 'wait'],
+] as const)('takes a name for its own that it was told of after a lost answer, and then %s', async (_, how) => {
+  const answers: (Answer | Error)[] = [ANSWER_LOST, { status: 409, body: { message: 'It has that name.' } }]
+  const rig = createTheirs(memoryJournal(), () => answers.shift() ?? noWay())
+  const upload = await waiting(rig)
+  expect(answers).toEqual([])
+  let end: Awaited<ReturnType<typeof endOf>>
+  if (how === 'pause') {
+    upload.pause()
+    await rig.clock.advance(60_000)
+    expect(upload.state).toBe('paused')
+    rig.state.isAway = false
+    upload.resume()
+    end = await rig.settled(endOf(upload))
+  } else {
+    await rig.settled(endOf(upload))
+    end = await endOfResume(rig, upload.key)
+  }
+
+  expect(end.report).toMatchObject({ status: 'confirmed' })
   expect(rig.state.overwrites).toBe(1)
 })

@@ -42,13 +42,14 @@ async function resumed(
   sourceOf: (name: string) => Source,
   hasher?: Hasher,
   storage: FarEndOptions['storage'] = goodStorage,
+  service: FarEndOptions['service'] = () => ({ status: 200 }),
 ) {
   const journal = memoryJournal()
   const session = await journal.open('k')
   await session.append([...BEGUN, ...records])
   await session.close()
   const far = createFarEnd({
-    ...{ journal, storage, service: () => ({ status: 200 }) },
+    ...{ journal, storage, service },
     ...(hasher && { hasher }),
   })
   const upload = await far.uplink.resume('k', { source: ({ name }) => sourceOf(name) })
@@ -168,4 +169,25 @@ it('a pause fails no file whose source says for itself that its read was given u
 
   expect((await settled(endOf(upload))).report).toMatchObject({ status: 'confirmed' })
   expect((await journal.read('k')).filter(({ type }) => type === 'file.failed')).toEqual([])
+})
+
+it('nothing more is read of a file once the upload has ended while that file was proven', async () => {
+  const signals: AbortSignal[] = []
+  const slow = (name: string): Source => {
+    const source = asSent(name)
+    const open: Source['open'] = async (expected) => {
+      const reader = await source.open(expected)
+      const read = (_: Uint8Array, __: number, signal?: AbortSignal) => {
+        if (signal) signals.push(signal)
+        return never()
+      }
+      return { ...reader, read }
+    }
+    return name === 'b.mp4' ? { ...source, open } : source
+  }
+  const records = [...sent(0, 1, 2), ...sent(1, 1)]
+  const { upload, settled } = await resumed(records, slow, md5Hasher(), goodStorage, () => ({ status: 401 }))
+
+  expect(await settled(endOf(upload))).toMatchObject({ error: { code: 'ERR_UPLOAD_CREDENTIALS_REFUSED' } })
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true])
 })

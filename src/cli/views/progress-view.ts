@@ -58,7 +58,7 @@ export function tellOnTerminal(upload: Upload, output: Output, voice: Voice): Li
           : { outage: { ...outage, forMs: nowMs - outage.sinceMs, nextTryInMs: (outage.untilMs ?? nowMs) - nowMs } }),
       })
       const styled = (line: string, index: number) => (index === lines.length - 1 ? strong(line, output) : line)
-      const text = redrawText(drawn, lines, output.size().columns, styled)
+      const text = redrawText(drawn, lines, output.size(), styled)
       output.draw(drawn.length === 0 ? HIDE_CURSOR + text : text)
       drawn = lines
     },

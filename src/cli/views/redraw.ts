@@ -6,25 +6,25 @@ import { columnsOf } from './text-width.ts'
 const NEXT_ROW = '\n'
 
 /**
- * Goes from just below `drawn` to just below `lines`. `columns`: the present width. `styled`: what is written for the line at an
+ * Goes from just below `drawn` to just below `lines`. `size`: that of the window now. `styled`: what is written for the line at an
  * index, as wide as the line itself.
  */
 export function redrawText(
   drawn: readonly string[],
   lines: readonly string[],
-  columns: number,
+  { columns, rows }: { readonly columns: number; readonly rows: number },
   styled: (line: string, index: number) => string,
 ): string {
-  // What takes more rows than it has lines, because the window is narrower now, is drawn anew.
-  const isWrapped = drawn.some((line) => columnsOf(line) > columns)
-  const kept = isWrapped ? [] : drawn
-  const start = isWrapped ? eraseText(drawn, columns) : upBy(kept.length)
+  // What takes more rows than it has lines, or than there are, because the window is smaller now, is drawn anew.
+  const isMoved = drawn.length >= rows || drawn.some((line) => columnsOf(line) > columns)
+  const kept = isMoved ? [] : drawn
+  const start = isMoved ? eraseText(drawn, columns) : upBy(kept.length)
   const end = lines.length < kept.length ? '\x1b[J' : ''
-  const rows = lines.map((line, index) => {
+  const written = lines.map((line, index) => {
     if (kept[index] === line && isLast(kept, index) === isLast(lines, index)) return NEXT_ROW
     return `${styled(line, index)}${index < kept.length ? '\x1b[K' : ''}${NEXT_ROW}`
   })
-  return start + rows.join('') + end
+  return start + written.join('') + end
 }
 
 /**

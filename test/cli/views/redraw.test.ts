@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { eraseText, redrawText } from '../../../src/cli/views/redraw.ts'
 
 const COLUMNS = 40
+const SIZE = { columns: COLUMNS, rows: 24 }
 const BOLD = '\x1b[1m'
 const strongLast = (lines: readonly string[]) => (line: string, index: number) =>
   index === lines.length - 1 ? `${BOLD}${line}\x1b[22m` : line
@@ -68,7 +69,7 @@ describe('a live view that is drawn over', () => {
         screen.write('$ mocap-uplink\n')
         let drawn: readonly string[] = []
         for (const lines of drawings) {
-          screen.write(redrawText(drawn, lines, COLUMNS, strongLast(lines)))
+          screen.write(redrawText(drawn, lines, { columns: COLUMNS, rows }, strongLast(lines)))
           drawn = lines
           expect(screen.text()).toBe(`$ mocap-uplink\n${asShown(lines)}`)
         }
@@ -83,12 +84,26 @@ describe('a live view that is drawn over', () => {
       ['one 1 %', 'two 2 %', 'all 3 %'],
       ['one 1 %', 'two 3 %', 'all 3 %'],
     ]
-    expect(redrawText(before, after, COLUMNS, strongLast(after))).toBe('\r\x1b[3A\ntwo 3 %\x1b[K\n\n')
+    expect(redrawText(before, after, SIZE, strongLast(after))).toBe('\r\x1b[3A\ntwo 3 %\x1b[K\n\n')
   })
 
   it('is drawn anew where the window has become too narrow for it', () => {
     const lines = ['x'.repeat(COLUMNS - 1), 'y']
     const narrow = COLUMNS / 2
-    expect(redrawText(lines, ['x', 'y'], narrow, (text) => text)).toBe(`${eraseText(lines, narrow)}x\ny\n`)
+    expect(redrawText(lines, ['x', 'y'], { ...SIZE, columns: narrow }, (text) => text)).toBe(
+      `${eraseText(lines, narrow)}x\ny\n`,
+    )
+  })
+
+  it('is drawn anew where the window has become too low for it: other lines are in its rows', () => {
+    const rows = 6
+    const screen = terminal(rows)
+    const files = Array.from({ length: 8 }, (_, index) => `file ${index}`)
+    const before = [...files, 'all 3 %']
+    const after = [...files.slice(0, 3), 'all 4 %']
+    screen.write(redrawText([], before, { columns: COLUMNS, rows }, (text) => text))
+    screen.write(redrawText(before, after, { columns: COLUMNS, rows }, (text) => text))
+
+    expect(screen.text().split('\n').slice(-4)).toEqual(after)
   })
 })
