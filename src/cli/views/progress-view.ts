@@ -13,6 +13,8 @@ import { eraseText, redrawText } from './redraw.ts'
 const REDRAW_EVERY_MS = 100
 /** How often to draw if nothing happens, ms, because the rate must still fall and the time left grow. */
 const LOOK_AGAIN_MS = 1_000
+/** How often to write the lines that have not changed as well, ms: a person who presses a key moves what is drawn. */
+const WHOLE_EVERY_MS = 1_000
 /** Each drawing looks at every file. With ten thousand files it is done once a second, to leave the time to the upload. */
 const FILES_A_SECOND = 10_000
 const HIDE_CURSOR = '\x1b[?25l'
@@ -28,7 +30,7 @@ export function tellOnTerminal(upload: Upload, output: Output, voice: Voice): Li
   let drawn: readonly string[] = []
   let timer: NodeJS.Timeout | undefined
   let isDirty = true
-  let [restUntilMs, drawnAtMs, retries] = [0, 0, 0]
+  let [restUntilMs, drawnAtMs, wholeAtMs, retries] = [0, 0, 0, 0]
   let outage: UploadEvents['waiting'] | undefined
 
   const area: LiveArea = {
@@ -58,7 +60,12 @@ export function tellOnTerminal(upload: Upload, output: Output, voice: Voice): Li
           : { outage: { ...outage, forMs: nowMs - outage.sinceMs, nextTryInMs: (outage.untilMs ?? nowMs) - nowMs } }),
       })
       const styled = (line: string, index: number) => (index === lines.length - 1 ? strong(line, output) : line)
-      const text = redrawText(drawn, lines, output.size(), styled)
+      const size = output.size()
+      const isWhole = drawnAtMs - wholeAtMs >= WHOLE_EVERY_MS
+      if (isWhole) wholeAtMs = drawnAtMs
+      const text = isWhole
+        ? eraseText(drawn, size.columns) + redrawText([], lines, size, styled)
+        : redrawText(drawn, lines, size, styled)
       output.draw(drawn.length === 0 ? HIDE_CURSOR + text : text)
       drawn = lines
     },
