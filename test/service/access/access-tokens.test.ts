@@ -161,6 +161,8 @@ describe('startService', () => {
     ['either jwksUrl or publicKeyPem', jwt],
     ['either jwksUrl or publicKeyPem', { ...jwt, publicKeyPem, jwksUrl: 'https://a.example' }],
     ['jwksUrl must be an https URL', { ...jwt, jwksUrl: 'http://a.example' }],
+    ['jwksUrl must be an https URL', { ...jwt, jwksUrl: 'https://user:secret-word@a.example' }],
+    ['jwksUrl must be an https URL', { ...jwt, jwksUrl: 'https://:secret-word@a.example' }],
     ['publicKeyPem must be', { ...jwt, publicKeyPem: 'not a key' }],
     ['algorithms must be', { ...jwt, publicKeyPem, algorithms: ['HS256'] }],
     ['algorithms must be', { ...jwt, publicKeyPem, algorithms: ['none'] }],
