@@ -25,6 +25,9 @@ import { createUploadList } from './upload-list.ts'
 import type { Tell } from './uploader-events.ts'
 import { namesOf } from './words.ts'
 
+/** How long a start waits for a look, ms. A look may never end, as where the disk of a file that the browser remembers hangs. */
+const LOOK_WITHIN_MS = 5_000
+
 export interface UploaderView extends SummaryActions {
   readonly elements: readonly HTMLElement[]
   /** `again`: rows, each with the file of `files` that takes its place. */
@@ -101,7 +104,8 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       if (!list.items.some(isReady)) return
       notices.clear()
       // Files of an unfinished upload go on with it. Whether any of these are is known once the element has looked.
-      if (!offers.hasLooked) await offers.look()
+      if (!offers.hasLooked)
+        await Promise.race([offers.look(), new Promise((late) => setTimeout(late, LOOK_WITHIN_MS))])
       await attempt((uplink) => list.start(uplink, list.items, setting()))
     },
     async retry() {

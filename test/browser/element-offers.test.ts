@@ -106,6 +106,21 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
     expect(puts).toEqual([])
   })
 
+  test('is waited for by what is started for a while only, where the disk of one of its files does not answer', async () => {
+    const page = await pages.openPage()
+    await page.clock.install()
+    await page.evaluate(() => {
+      const { element } = elementRig.showScripted()
+      Object.assign(globalThis.scripted.uplink, { sessions: () => new Promise(() => undefined) })
+      element.addFiles([new File(['x'], 'swing-03.mp4')])
+    })
+    await button(page, 'Upload 1 file').click()
+
+    await page.clock.runFor(5_000)
+
+    await button(page, 'Pause').waitFor()
+  })
+
   test('is none where no file could be read: its session is given up at once, and the file can be chosen again', async () => {
     const page = await pages.openPage()
     await pages.addElement(page, VIDEO)
