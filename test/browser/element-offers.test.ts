@@ -121,6 +121,22 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
     await button(page, 'Pause').waitFor()
   })
 
+  test('is still being looked for when a host starts and cancels, and nothing is uploaded', async () => {
+    const page = await pages.openPage()
+
+    const isCancelled = await page.evaluate(async () => {
+      const { element } = elementRig.showScripted()
+      element.addFiles([new File(['x'], 'swing-03.mp4')])
+      const started = element.start()
+      const answer = await element.cancel()
+      await started
+      return answer
+    })
+
+    expect(isCancelled).toBe(true)
+    expect(await page.evaluate(() => document.querySelector('mocap-uploader')!.phase)).toBe('ready')
+  })
+
   test('is none where no file could be read: its session is given up at once, and the file can be chosen again', async () => {
     const page = await pages.openPage()
     await pages.addElement(page, VIDEO)
