@@ -25,6 +25,9 @@ import { createUploadList } from './upload-list.ts'
 import type { Tell } from './uploader-events.ts'
 import { namesOf } from './words.ts'
 
+/** How long a start waits for a look, ms. A look may never end, as where the disk of a file that the browser remembers hangs. */
+const LOOK_WITHIN_MS = 5_000
+
 export interface UploaderView extends SummaryActions {
   readonly elements: readonly HTMLElement[]
   /** `again`: rows, each with the file of `files` that takes its place. */
@@ -80,6 +83,8 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     },
     onChange: redraw,
   })
+  /** The number of cancels so far. They also end the starts that wait. */
+  let cancels = 0
   const view: UploaderView = {
     get elements() {
       return [drawing.element, question.element, announcer.region]
@@ -100,9 +105,11 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     async start() {
       if (!list.items.some(isReady)) return
       notices.clear()
+      const before = cancels
       // Files of an unfinished upload go on with it. Whether any of these are is known once the element has looked.
-      if (!offers.hasLooked) await offers.look()
-      await attempt((uplink) => list.start(uplink, list.items, setting()))
+      if (!offers.hasLooked)
+        await Promise.race([offers.look(), new Promise((late) => setTimeout(late, LOOK_WITHIN_MS))])
+      if (before === cancels) await attempt((uplink) => list.start(uplink, list.items, setting()))
     },
     async retry() {
       notices.clear()
@@ -111,7 +118,10 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     async cancel() {
       const { words, flow } = setting()
       const how = await question.ask(words, list.atStake(), flow === 'capture')
-      if (how) await list.giveUp(how)
+      if (how) {
+        cancels += 1
+        await list.giveUp(how)
+      }
       return how !== undefined
     },
     async clear() {

@@ -106,6 +106,37 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
     expect(puts).toEqual([])
   })
 
+  test('is waited for by what is started for a while only, where the disk of one of its files does not answer', async () => {
+    const page = await pages.openPage()
+    await page.clock.install()
+    await page.evaluate(() => {
+      const { element } = elementRig.showScripted()
+      Object.assign(globalThis.scripted.uplink, { sessions: () => new Promise(() => undefined) })
+      element.addFiles([new File(['x'], 'swing-03.mp4')])
+    })
+    await button(page, 'Upload 1 file').click()
+
+    await page.clock.runFor(5_000)
+
+    await button(page, 'Pause').waitFor()
+  })
+
+  test('is still being looked for when a host starts and cancels, and nothing is uploaded', async () => {
+    const page = await pages.openPage()
+
+    const isCancelled = await page.evaluate(async () => {
+      const { element } = elementRig.showScripted()
+      element.addFiles([new File(['x'], 'swing-03.mp4')])
+      const started = element.start()
+      const answer = await element.cancel()
+      await started
+      return answer
+    })
+
+    expect(isCancelled).toBe(true)
+    expect(await page.evaluate(() => document.querySelector('mocap-uploader')!.phase)).toBe('ready')
+  })
+
   test('is none where no file could be read: its session is given up at once, and the file can be chosen again', async () => {
     const page = await pages.openPage()
     await pages.addElement(page, VIDEO)

@@ -38,6 +38,7 @@ const open = (path: string, at: ServiceUnderTest = service) => at.call('GET', pa
 
 describe('/readyz', () => {
   it('answers for database and store, each by itself', async () => {
+    logLines.length = 0
     const ready = await open('/readyz')
     const incoming = join(dataDir, 'objects/incoming')
     await rename(incoming, `${incoming}-away`)
@@ -49,6 +50,8 @@ describe('/readyz', () => {
     expect([away.status, away.json]).toEqual([503, { status: 'unavailable', database: 'ok', store: 'unavailable' }])
     expect(back.status).toBe(200)
     expect((await open('/healthz')).status).toBe(200)
+    // A reason such as that of a late answer would not tell.
+    expect(logLines.join('').match(/the service is not ready: [^"]*/g)).toEqual(['the service is not ready: its store'])
   })
 
   it.each(['/readyz', '/healthz', '/openapi.json', '/metrics', '/players', '/stored'])(

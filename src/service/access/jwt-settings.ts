@@ -8,7 +8,7 @@ export interface JwtOptions {
   readonly issuer: string
   /** The value that `aud` must equal or contain. */
   readonly audience: string
-  /** Where the issuer publishes its keys: https, or http on this machine. Give either this or `publicKeyPem`. */
+  /** Where the issuer publishes its keys: https, or http on this machine, without a user. Give either this or `publicKeyPem`. */
   readonly jwksUrl?: string
   /** The issuer's public key (SPKI, `-----BEGIN PUBLIC KEY-----`). */
   readonly publicKeyPem?: string
@@ -44,7 +44,7 @@ export function resolveJwt(options: JwtOptions): JwtSettings {
   check((jwksUrl === undefined) !== (publicKeyPem === undefined), 'either jwksUrl or publicKeyPem must be given')
   const rest = { issuer, audience, algorithms, orgClaim, clockToleranceSeconds }
   if (jwksUrl !== undefined) {
-    check(isTrustworthy(jwksUrl), 'jwksUrl must be an https URL, or http on this machine')
+    check(isTrustworthy(jwksUrl), 'jwksUrl must be an https URL, or http on this machine, without a user')
     return { ...rest, keys: { jwksUrl } }
   }
   check(
@@ -67,7 +67,9 @@ function isPublicKey(pem: string): boolean {
 
 function isTrustworthy(url: string): boolean {
   if (!URL.canParse(url)) return false
-  const { protocol, hostname } = new URL(url)
+  const { protocol, hostname, username, password } = new URL(url)
+  // Never fetched by Node, which would quote the password in its error.
+  if (username !== '' || password !== '') return false
   return protocol === 'https:' || (protocol === 'http:' && /^(?:127\.0\.0\.1|\[::1\]|localhost)$/.test(hostname))
 }
 

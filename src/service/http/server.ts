@@ -163,7 +163,8 @@ function loggerOptions({ settings }: ServiceContext): false | object {
       err: ({ message, stack, cause }: Error) => ({
         message,
         stack,
-        ...(cause instanceof Error ? { cause: cause.message } : {}),
+        // Of a host with several addresses, the error that stands for all of them has a code and no words.
+        ...(cause instanceof Error ? { cause: cause.message || (cause as NodeJS.ErrnoException).code } : {}),
       }),
     },
     redact: ['req.headers', 'res.headers'],

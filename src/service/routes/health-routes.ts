@@ -33,14 +33,14 @@ interface Readiness {
 
 async function readinessOf(context: ServiceContext, log: FastifyBaseLogger): Promise<Readiness> {
   const [database, store] = await Promise.all([
-    answersInTime(sql`select 1`.execute(context.db), log),
-    answersInTime(storageOf(context).checkReachable(), log),
+    answersInTime('database', sql`select 1`.execute(context.db), log),
+    answersInTime('store', storageOf(context).checkReachable(), log),
   ])
   return { database, store }
 }
 
 /** Tells the world only whether it answers. The reason is for the log: a copy that is not ready gets no calls that would fail. */
-async function answersInTime(answer: Promise<unknown>, log: FastifyBaseLogger): Promise<boolean> {
+async function answersInTime(what: string, answer: Promise<unknown>, log: FastifyBaseLogger): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`There was no answer within ${CHECK_WITHIN_MS} ms.`)), CHECK_WITHIN_MS)
@@ -49,7 +49,7 @@ async function answersInTime(answer: Promise<unknown>, log: FastifyBaseLogger): 
     await Promise.race([answer, late])
     return true
   } catch (error) {
-    log.error({ err: error }, 'the service is not ready')
+    log.error({ err: error }, `the service is not ready: its ${what}`)
     return false
   } finally {
     clearTimeout(timer)

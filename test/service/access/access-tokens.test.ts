@@ -1,12 +1,13 @@
 // Access tokens of an issuer: what is taken, and everything about a token that makes it nothing.
 
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import dns from 'node:dns'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 import { exportJWK, SignJWT, UnsecuredJWT, type JWK, type JWTPayload } from 'jose'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 
 import { tokenCheck } from '../../../src/service/access/access-tokens.ts'
 import { resolveJwt } from '../../../src/service/access/jwt-settings.ts'
@@ -140,6 +141,26 @@ describe('the keys of an issuer', () => {
     expect((await list(await signed({ ...claims, tenant: 'org-9' }, stranger.privateKey), at)).status).toBe(403)
   })
 
+  it('are on a host with several addresses, none of which takes a connection, and the log says so', async () => {
+    const { port } = new URL(await startKeyHost(() => [200, []]))
+    const jwt = { issuer: ISSUER, audience: AUDIENCE, jwksUrl: `https://keys.example:${port}/keys` }
+    const lines: string[] = []
+    const at = await startUnderTest({ jwt, log: { write: (line) => void lines.push(line) } })
+    onTestFinished(() => at.close())
+    const others = ['127.0.0.2', '127.0.0.3'].map((address) => ({ address, family: 4 }))
+    const resolve = dns.lookup as (...asked: unknown[]) => void
+    const lookup = vi.spyOn(dns, 'lookup').mockImplementation((...asked: unknown[]) => {
+      const [name, , done] = asked as [string, object, (error: null, all: typeof others) => void]
+      if (name === 'keys.example') done(null, others)
+      else resolve(...asked)
+    })
+    onTestFinished(() => lookup.mockRestore())
+
+    expect((await list(await signed(claims), at)).status).toBe(503)
+    expect(lines.join('')).toContain('"message":"fetch failed"')
+    expect(lines.join('')).toContain('"cause":"ECONNREFUSED"')
+  })
+
   it('are all tried where a token does not name one, as while an issuer changes its key', async () => {
     const next = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const keys = await Promise.all([issuer, next].map(({ publicKey }) => exportJWK(publicKey)))
@@ -161,6 +182,8 @@ describe('startService', () => {
     ['either jwksUrl or publicKeyPem', jwt],
     ['either jwksUrl or publicKeyPem', { ...jwt, publicKeyPem, jwksUrl: 'https://a.example' }],
     ['jwksUrl must be an https URL', { ...jwt, jwksUrl: 'http://a.example' }],
+    ['jwksUrl must be an https URL', { ...jwt, jwksUrl: 'https://user:secret-word@a.example' }],
+    ['jwksUrl must be an https URL', { ...jwt, jwksUrl: 'https://:secret-word@a.example' }],
     ['publicKeyPem must be', { ...jwt, publicKeyPem: 'not a key' }],
     ['algorithms must be', { ...jwt, publicKeyPem, algorithms: ['HS256'] }],
     ['algorithms must be', { ...jwt, publicKeyPem, algorithms: ['none'] }],
