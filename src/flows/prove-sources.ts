@@ -19,6 +19,8 @@ export interface SourceProof {
    * Undefined: nothing. Rejects as `verifySource` does.
    */
   readAgain(file: LedgerFile, signal: AbortSignal): Promise<string | undefined> | undefined
+  /** Settles when no source is being proven any more, at the latest 15 s after the signal. */
+  idle(signal: AbortSignal): Promise<unknown>
 }
 
 /** `record`: as the run begins. What an earlier run has sent is proven once in this one. */
@@ -31,6 +33,8 @@ export function createSourceProof(
   const begun = record.folded()?.ledger.files.filter((file) => !isSettled(file) && file.receivedCount > 0)
   const unproven = new Map(hasher && begun?.map((file) => [file.plan.fileIndex, file]))
   const sourceOf = (fileIndex: number): Source => known(definition.files[fileIndex]).source
+
+  let proving: Promise<unknown> = Promise.resolve()
 
   const prove = async (file: LedgerFile, signal: AbortSignal): Promise<void> => {
     const { fileIndex } = file.plan
@@ -51,7 +55,15 @@ export function createSourceProof(
     source(fileIndex, signal) {
       const source = sourceOf(fileIndex)
       const file = unproven.get(fileIndex)
-      return file ? { open: (expected) => prove(file, signal).then(() => source.open(expected)) } : source
+      if (!file) return source
+      return {
+        async open(expected) {
+          const proof = prove(file, signal)
+          proving = Promise.allSettled([proving, proof]).then(() => undefined)
+          await proof
+          return source.open(expected)
+        },
+      }
     },
     readAgain(file, signal) {
       const { fileIndex } = file.plan
@@ -61,5 +73,6 @@ export function createSourceProof(
       // Reading may never end where the drive is gone.
       return reading ? unlessLate(clock, signal, reading, () => Promise.reject(signal.reason as Error)) : undefined
     },
+    idle: (signal) => unlessLate(clock, signal, proving, () => undefined),
   }
 }

@@ -83,8 +83,13 @@ export function createSessionSteps(
       },
       ...options,
     })
-    // It may end while a file is still proven that it has no more use for.
-    return engine.run(job, signal).finally(() => proving.abort())
+    try {
+      return await engine.run(job, signal)
+    } finally {
+      // Files may still be proven that it has no more use for. Nothing stays open after its end.
+      proving.abort()
+      await proof.idle(proving.signal)
+    }
   }
   const keepEnd = async (status: FinalStatus): Promise<void> => {
     // A cancel has told the service about all of them.

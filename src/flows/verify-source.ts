@@ -53,8 +53,10 @@ async function compareParts(
   whole?: BodyHash,
 ): Promise<void> {
   const opening = fromSource(() => openPlanned(source, file.plan))
+  let isOpen = false
   try {
     const reader = await unlessAborted(opening, signal)
+    isOpen = true
     const windows = windowsFor(file, whole ? READ_BYTES : PROOF_READ_BYTES)
     for (const part of parts) {
       const md5 = part.receipt?.md5
@@ -72,7 +74,9 @@ async function compareParts(
     // At the end it must still be the same.
     await fromSource(() => reader.verify())
   } finally {
-    void closeOpened(opening)
+    const closed = closeOpened(opening)
+    // One that has not opened yet may never do so.
+    if (isOpen) await closed
   }
 }
 

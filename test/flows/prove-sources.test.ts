@@ -191,3 +191,36 @@ it('nothing more is read of a file once the upload has ended while that file was
   expect(await settled(endOf(upload))).toMatchObject({ error: { code: 'ERR_UPLOAD_CREDENTIALS_REFUSED' } })
   expect(signals.map(({ aborted }) => aborted)).toEqual([true])
 })
+
+it('nothing is open any more once a pause has ended, though a read takes its time to end', async () => {
+  let openCount = 0
+  let finish: () => void = () => undefined
+  const unhurried = (name: string): Source => {
+    const source = asSent(name)
+    const open: Source['open'] = async (expected) => {
+      const reader = await source.open(expected)
+      openCount += 1
+      return {
+        ...reader,
+        read: () => new Promise<void>((resolve) => (finish = resolve)),
+        async close() {
+          await reader.close()
+          openCount -= 1
+        },
+      }
+    }
+    return name === 'a.mp4' ? { ...source, open } : source
+  }
+  const { upload, clock, uplink } = await resumed([...sent(0, 1), ...sent(1, 1, 2)], unhurried, md5Hasher())
+  const ended = endOf(upload)
+  await clock.advance(1_000)
+  upload.pause()
+  await clock.advance(1_000)
+  expect([upload.state, openCount]).toEqual(['pausing', 1])
+
+  finish()
+  await clock.advance(1_000)
+  expect([upload.state, openCount]).toEqual(['paused', 0])
+  await uplink.close()
+  await ended
+})
