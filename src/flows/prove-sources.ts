@@ -13,14 +13,14 @@ import { digestWhole, verifySource } from './verify-source.ts'
 
 export interface SourceProof {
   /** A source that opens only if it is still what an earlier run has sent of it. Rejects as `verifySource` does. */
-  source(fileIndex: number, signal: AbortSignal): Pick<Source, 'open'>
+  source(fileIndex: number): Pick<Source, 'open'>
   /**
    * Reads what must be read again of a file whose parts are all stored; resolves with its SHA-256 where that was asked for.
    * Undefined: nothing. Rejects as `verifySource` does.
    */
   readAgain(file: LedgerFile, signal: AbortSignal): Promise<string | undefined> | undefined
-  /** Settles when no source is being proven any more, at the latest 15 s after the signal. */
-  idle(signal: AbortSignal): Promise<unknown>
+  /** Ends the proofs that are under way, of files whose transfer is over. Resolves when they have ended, or after 15 s. Never rejects. */
+  end(): Promise<unknown>
 }
 
 /** `record`: as the run begins. What an earlier run has sent is proven once in this one. */
@@ -34,7 +34,8 @@ export function createSourceProof(
   const unproven = new Map(hasher && begun?.map((file) => [file.plan.fileIndex, file]))
   const sourceOf = (fileIndex: number): Source => known(definition.files[fileIndex]).source
 
-  let proving: Promise<unknown> = Promise.resolve()
+  const proofs: Promise<void>[] = []
+  let proving = new AbortController()
 
   const prove = async (file: LedgerFile, signal: AbortSignal): Promise<void> => {
     const { fileIndex } = file.plan
@@ -52,14 +53,14 @@ export function createSourceProof(
   }
 
   return {
-    source(fileIndex, signal) {
+    source(fileIndex) {
       const source = sourceOf(fileIndex)
       const file = unproven.get(fileIndex)
       if (!file) return source
       return {
         async open(expected) {
-          const proof = prove(file, signal)
-          proving = Promise.allSettled([proving, proof]).then(() => undefined)
+          const proof = prove(file, proving.signal)
+          proofs.push(proof)
           await proof
           return source.open(expected)
         },
@@ -73,6 +74,11 @@ export function createSourceProof(
       // Reading may never end where the drive is gone.
       return reading ? unlessLate(clock, signal, reading, () => Promise.reject(signal.reason as Error)) : undefined
     },
-    idle: (signal) => unlessLate(clock, signal, proving, () => undefined),
+    end() {
+      const { signal } = proving
+      proving.abort()
+      proving = new AbortController()
+      return unlessLate<unknown>(clock, signal, Promise.allSettled(proofs), () => undefined)
+    },
   }
 }

@@ -71,10 +71,8 @@ export function createSessionSteps(
   const transfer = async (signal: AbortSignal) => {
     // The storage may be reachable again since the last transfer, so its wait is over.
     onTransferEvent({ type: 'reachable' })
-    const proving = new AbortController()
-    onAbort(signal, () => proving.abort(signal.reason))
     const job = createSessionJob({
-      source: (fileIndex) => proof.source(fileIndex, proving.signal),
+      source: proof.source,
       readAgain: proof.readAgain,
       bytesPerSecond: telling.bytesPerSecond,
       onReplaced(event, hasPossibleOrphan) {
@@ -83,13 +81,8 @@ export function createSessionSteps(
       },
       ...options,
     })
-    try {
-      return await engine.run(job, signal)
-    } finally {
-      // Files may still be proven that it has no more use for. Nothing stays open after its end.
-      proving.abort()
-      await proof.idle(proving.signal)
-    }
+    // Files may still be proven that it has no more use for, or that a pause has left. Nothing stays open after its end.
+    return engine.run(job, signal).finally(proof.end)
   }
   const keepEnd = async (status: FinalStatus): Promise<void> => {
     // A cancel has told the service about all of them.
