@@ -7,6 +7,7 @@ import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import { TransportError } from '../../src/core/errors.ts'
 import type { Journal } from '../../src/core/ports.ts'
+import type { Upload } from '../../src/flows/upload.ts'
 import { createFarEnd, endOf, goodStorage, type Answer } from '../security/far-end.ts'
 import { noWay } from './outage-rig.ts'
 
@@ -38,6 +39,16 @@ async function waiting({ uplink, clock, state }: Theirs) {
   return upload
 }
 
+/** How it ends that was paused while the service was away, and goes on when the service is back. */
+async function endAfterPause({ clock, settled, state }: Theirs, upload: Upload) {
+  upload.pause()
+  await clock.advance(60_000)
+  expect(upload.state).toBe('paused')
+  state.isAway = false
+  upload.resume()
+  return settled(endOf(upload))
+}
+
 /** How a later life ends, when the service is back. */
 async function endOfResume({ uplink, settled, state }: Theirs, key: string) {
   state.isAway = false
@@ -53,14 +64,8 @@ it.each([
   const rig = createTheirs(journal)
   const upload = await waiting(rig)
   let end: Awaited<ReturnType<typeof endOf>>
-  if (how === 'pause') {
-    upload.pause()
-    await rig.clock.advance(60_000)
-    expect(upload.state).toBe('paused')
-    rig.state.isAway = false
-    upload.resume()
-    end = await rig.settled(endOf(upload))
-  } else {
+  if (how === 'pause') end = await endAfterPause(rig, upload)
+  else {
     const ended = endOf(upload)
     await rig.settled<unknown>(how === 'close' ? rig.uplink.close() : ended)
     const again = how === 'close' ? { ...rig, ...createTheirs(journal) } : rig
@@ -104,13 +109,9 @@ it('overwrites nothing for an upload that was paused before its names were sent'
 
 it('takes a name for its own where a registration of it may have been heard', async () => {
   const rig = createTheirs(memoryJournal(), () => ANSWER_LOST)
-  const upload = await waiting(rig)
-  upload.pause()
-  await rig.clock.advance(60_000)
-  rig.state.isAway = false
-  upload.resume()
+  const { report } = await endAfterPause(rig, await waiting(rig))
 
-  expect(await rig.settled(upload.done())).toMatchObject({ status: 'confirmed' })
+  expect(report).toMatchObject({ status: 'confirmed' })
   expect(rig.state.overwrites).toBe(1)
 })
 
@@ -123,14 +124,8 @@ it.each([
   const upload = await waiting(rig)
   expect(answers).toEqual([])
   let end: Awaited<ReturnType<typeof endOf>>
-  if (how === 'pause') {
-    upload.pause()
-    await rig.clock.advance(60_000)
-    expect(upload.state).toBe('paused')
-    rig.state.isAway = false
-    upload.resume()
-    end = await rig.settled(endOf(upload))
-  } else {
+  if (how === 'pause') end = await endAfterPause(rig, upload)
+  else {
     await rig.settled(endOf(upload))
     end = await endOfResume(rig, upload.key)
   }
