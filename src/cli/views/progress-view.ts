@@ -60,12 +60,9 @@ export function tellOnTerminal(upload: Upload, output: Output, voice: Voice): Li
           : { outage: { ...outage, forMs: nowMs - outage.sinceMs, nextTryInMs: (outage.untilMs ?? nowMs) - nowMs } }),
       })
       const styled = (line: string, index: number) => (index === lines.length - 1 ? strong(line, output) : line)
-      const size = output.size()
       const isWhole = drawnAtMs - wholeAtMs >= WHOLE_EVERY_MS
       if (isWhole) wholeAtMs = drawnAtMs
-      const text = isWhole
-        ? eraseText(drawn, size.columns) + redrawText([], lines, size, styled)
-        : redrawText(drawn, lines, size, styled)
+      const text = redrawText(drawn, lines, { ...output.size(), isWhole }, styled)
       output.draw(drawn.length === 0 ? HIDE_CURSOR + text : text)
       drawn = lines
     },

@@ -6,19 +6,19 @@ import { columnsOf } from './text-width.ts'
 const NEXT_ROW = '\n'
 
 /**
- * Goes from just below `drawn` to just below `lines`. `size`: that of the window now. `styled`: what is written for the line at an
- * index, as wide as the line itself.
+ * Goes from just below `drawn` to just below `lines`. `size`: that of the window now; `isWhole`: all is drawn anew. `styled`: what is
+ * written for the line at an index, as wide as the line itself.
  */
 export function redrawText(
   drawn: readonly string[],
   lines: readonly string[],
-  { columns, rows }: { readonly columns: number; readonly rows: number },
+  { columns, rows, isWhole }: { readonly columns: number; readonly rows: number; readonly isWhole?: boolean },
   styled: (line: string, index: number) => string,
 ): string {
   // What takes more rows than it has lines, or than there are, because the window is smaller now, is drawn anew.
-  const isMoved = drawn.length >= rows || drawn.some((line) => columnsOf(line) > columns)
-  const kept = isMoved ? [] : drawn
-  const start = isMoved ? eraseText(drawn, columns) : upBy(kept.length)
+  const isAnew = isWhole === true || drawn.length >= rows || drawn.some((line) => columnsOf(line) > columns)
+  const kept = isAnew ? [] : drawn
+  const start = isAnew ? eraseText(drawn, columns) : upBy(kept.length)
   const end = lines.length < kept.length ? '\x1b[J' : ''
   const written = lines.map((line, index) => {
     if (kept[index] === line && isLast(kept, index) === isLast(lines, index)) return NEXT_ROW
