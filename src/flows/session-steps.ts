@@ -122,9 +122,11 @@ export function createSessionSteps(
       return folded && outcomeOf(folded.ledger)
     },
     async cancel() {
-      const { wasCancelAsked } = definition
-      const ending = endAllSessions({ record, protocol, clock }, wasCancelAsked, keepsConfirmed)
-      const { isServiceTold, failure: reason } = await ending
+      const { isServiceTold, failure: reason } = await endAllSessions(
+        { record, protocol, clock },
+        definition.wasCancelAsked,
+        keepsConfirmed,
+      )
       // Without its intent on record, a later run would not know what the cancel keeps: it may begin anew.
       if (record.folded()?.place === 'cancelling') await record.write({ type: 'session.cancelled', isServiceTold })
       // The session is cancelled all the same. The machine keeps the reason why the service was not told.

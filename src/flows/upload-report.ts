@@ -36,14 +36,14 @@ export function buildSnapshot({ flow, key, record, durationMs }: Omit<ReportOpti
 
 export function buildReport(options: ReportOptions): UploadReport {
   const { status, error, journalError, isServiceTold } = options.context
-  const keepsConfirmed = options.record.folded()?.keepsConfirmed
   return {
     status: known(status),
     ...buildSnapshot(options),
     ...given({
-      error: error ?? journalError ?? undefined,
+      // What was not kept comes first: a later run does not know of it.
+      error: journalError ?? error ?? undefined,
       isServiceTold: isServiceTold ?? undefined,
-      keepsConfirmed,
+      keepsConfirmed: options.record.folded()?.keepsConfirmed,
     }),
   }
 }

@@ -25,7 +25,7 @@ export interface UploadSessionContext {
   readonly status: EndStatus | null
   /** Why the session did not end well. */
   readonly error: ErrorSummary | null
-  /** Why the final status could not be written to the journal. */
+  /** Why a cancel or the final status could not be written to the journal. */
   readonly journalError: ErrorSummary | null
   /** After a cancel: whether the service answered it. Null when there was no cancel. */
   readonly isServiceTold: boolean | null

@@ -133,7 +133,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
             src: 'draining',
             input: { reason: 'cancel' },
             onDone: 'telling',
-            onError: { target: 'telling', actions: { type: 'keepError', params: reasonOf } },
+            onError: { target: 'telling', actions: { type: 'keepJournalError', params: reasonOf } },
           },
         },
         telling: {

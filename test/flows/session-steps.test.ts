@@ -320,10 +320,18 @@ describe('on a slow disk', () => {
     expect(report).toMatchObject({ status: 'confirmed', error: { code: 'ERR_UPLOAD_JOURNAL' } })
   })
 
-  it('a cancel that cannot be kept there says so', async () => {
-    const { upload, settled, refused, clock } = begin({ storage: unanswered })
+  it.each([
+    ['whose end cannot be kept there', 'session.cancelled', service],
+    ['that cannot be kept there', 'session.cancelling', service],
+    [
+      'that cannot be kept there, nor told to the service,',
+      'session.cancelling',
+      (request, body) => (request.method === 'DELETE' ? unanswered(request) : service(request, body)),
+    ],
+  ] satisfies [string, JournalRecord['type'], SlowBehaviour][])('a cancel %s says so', async (_, type, asked) => {
+    const { upload, settled, refused, clock } = begin({ service: asked, storage: unanswered })
     await clock.advance(1_000)
-    refused.type = 'session.cancelled'
+    refused.type = type
 
     const report = await settled(upload.cancel())
 

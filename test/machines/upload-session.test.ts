@@ -299,7 +299,7 @@ describe('failures', () => {
   it.each([
     ['creatingSession', { place: 'new' }, 'error'],
     ['transferring', { place: 'created' }, 'error'],
-    ['draining', { place: 'cancelling' }, 'error'],
+    ['draining', { place: 'cancelling' }, 'journalError'],
     ['cancellingSession', { place: 'cancelling' }, 'error'],
     ['settling', { place: 'created' }, 'journalError'],
   ] as const)('%s fails loudly, by its name, when it was not provided', async (name, input, field) => {
