@@ -28,7 +28,7 @@ export function* compactTexts(records: readonly JournalRecord[]): Steps<readonly
   // What somebody wrote by hand may be readable in many records but not in this one. Then it stays as it is.
   yield* foldInSteps([begun, kept])
   // Its text is that of what JSON was read from: nothing in it can be lost.
-  const texts = [JSON.stringify({ ...begun, host: folded.host })]
+  const texts = [JSON.stringify(begun)]
   for (const piece of inPieces(kept)) {
     yield
     texts.push(recordText(piece))

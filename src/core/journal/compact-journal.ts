@@ -18,7 +18,7 @@ export function compactRecords(records: readonly JournalRecord[]): readonly Jour
     const kept: JournalRecord = { type: 'session.kept', at: last.at, standing: keptOf<SessionStanding>(folded), files }
     // What somebody wrote by hand may be readable in many records but not in this one. Then it stays as it is.
     foldFound([begun, kept])
-    return [{ ...begun, host: folded.host } as JournalRecord, kept]
+    return [begun, kept]
   } catch {
     // A journal that does not fold is reported to whoever resumes it, from the records as they are.
     return records

@@ -20,7 +20,6 @@ export interface FoldedJournal extends SessionStanding {
   readonly key: string
   readonly flow: FlowName
   readonly params: Readonly<Record<string, unknown>>
-  readonly host: string | undefined
   readonly locations: readonly string[]
   readonly ledger: Ledger
   readonly beganAt: number
@@ -94,7 +93,8 @@ export function advanceFold(folded: FoldedJournal, record: JournalRecord): void 
       state.leftSessionIds = without(state.leftSessionIds, record.sessionId)
       break
     case 'session.kept':
-      restore<SessionStanding>(state, record.standing)
+      // Earlier builds kept the host with the first record alone.
+      restore<SessionStanding>(state, { host: state.host, ...record.standing })
       break
     case 'session.replaced': {
       state.isReplacing = false

@@ -19,6 +19,8 @@ export type JournalPlace = 'new' | 'creating' | 'created' | 'cancelling' | Final
 /** Where a session stands, apart from its files. */
 export interface SessionStanding {
   readonly place: JournalPlace
+  /** `host:port` of the service that made the session, or else that was asked first; undefined for a protocol of the host's. */
+  readonly host?: string | undefined
   readonly sessionId: string | number | undefined
   /** Sessions that hold no file any more, or never did, and of which the service has not been told for certain. */
   readonly leftSessionIds: readonly (string | number)[]

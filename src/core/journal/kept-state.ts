@@ -6,9 +6,7 @@ import { isReceived, type LedgerFile } from './ledger.ts'
 
 /** Fields that follow from the first record of a session, or that are kept file by file and part by part. */
 const DERIVED =
-  /* @__PURE__ */ 'key flow params host locations beganAt ledger plan parts receivedCount partNumber start end'.split(
-    ' ',
-  )
+  /* @__PURE__ */ 'key flow params locations beganAt ledger plan parts receivedCount partNumber start end'.split(' ')
 
 /** The fields that are kept of a session, a file or a part. */
 export function keptOf<T extends object>(state: T): T {

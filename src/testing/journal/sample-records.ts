@@ -32,6 +32,7 @@ export function oneOfEach(key: string): JournalRecord[] {
   const receipt = { acceptedEnd: 5, etag: 'W/"e\\"', md5: '0'.repeat(32), isVerified: true }
   const standing = {
     place: 'created',
+    host: 'service.example:443',
     sessionId: 7,
     leftSessionIds: [5, 'six'],
     isReplacing: true,

@@ -72,6 +72,19 @@ describe('the fold of a journal', () => {
     expect(foldJournal([BEGUN, CREATED]).host).toBeUndefined()
   })
 
+  it('takes it from the beginning where a build that shortened the history kept it there', () => {
+    const [begun, kept] = compactRecords([
+      { ...BEGUN, host: 'service.example:443' },
+      CREATED,
+      { at: 8, type: 'session.resumed' },
+    ])
+    const { standing } = kept as unknown as { readonly standing: { host?: string } }
+    expect(standing.host).toBe('service.example:443')
+    delete standing.host
+
+    expect(foldJournal([begun!, kept!]).host).toBe('service.example:443')
+  })
+
   it('remembers a session that every file has left until the service was told, and never one that holds a file', () => {
     const failed = {
       at: 8,
