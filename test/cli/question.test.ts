@@ -4,6 +4,7 @@ import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 
 import { askPerson, hasPerson } from '../../src/cli/question.ts'
+import { textSoFar } from '../helpers/text-so-far.ts'
 
 const terminal = () => ({ input: new PassThrough(), output: new PassThrough() })
 const { signal } = new AbortController()
@@ -23,7 +24,7 @@ describe('a question', () => {
     input.write(typed)
 
     expect(await asked).toBe(answer)
-    expect(String(output.read())).toBe('Give it up? [y/N] ')
+    expect(textSoFar(output)).toBe('Give it up? [y/N] ')
   })
 
   it('takes the end of the input for a no', async () => {
@@ -32,7 +33,7 @@ describe('a question', () => {
     input.end()
 
     expect(await asked).toBe(false)
-    expect(String(output.read())).toBe('Give it up? [y/N] \n')
+    expect(textSoFar(output)).toBe('Give it up? [y/N] \n')
   })
 
   it('ends with its signal, and leaves nobody reading', async () => {
@@ -43,7 +44,7 @@ describe('a question', () => {
 
     await expect(asked).rejects.toThrow('stopped')
     expect(input.isPaused()).toBe(true)
-    expect(String(output.read())).toBe('Give it up? [y/N] \n')
+    expect(textSoFar(output)).toBe('Give it up? [y/N] \n')
   })
 
   it('is for a person only who sees it and can answer', () => {

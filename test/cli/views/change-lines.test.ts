@@ -7,6 +7,7 @@ import { tellAsLines, tellTroubles } from '../../../src/cli/views/change-lines.t
 import { outageFields, tellAsJson } from '../../../src/cli/views/json-lines.ts'
 import { createOutput } from '../../../src/cli/views/output.ts'
 import { loudEmitter } from '../../helpers/loud-emitter.ts'
+import { textSoFar } from '../../helpers/text-so-far.ts'
 import type { Upload } from '../../../src/flows/upload.ts'
 
 function stage(isJson: boolean, isTerminal = false) {
@@ -15,7 +16,7 @@ function stage(isJson: boolean, isTerminal = false) {
   const output = createOutput({ isJson, isQuiet: false, ...streams, env: {} })
   const emitter = loudEmitter()
   const upload = { on: emitter.on, off: emitter.off, state: 'uploading', files: () => [] } as unknown as Upload
-  return { output, stdout, emitter, upload, said: () => String(stdout.read()) }
+  return { output, stdout, emitter, upload, said: () => textSoFar(stdout) }
 }
 
 const replaced = { oldSessionId: 's-1', newSessionId: 's-2', filesKept: 1, filesMoved: 3, bytesVoided: 5_242_880 }

@@ -11,8 +11,8 @@ import { setFlagsFromString } from 'node:v8'
 import { ownV8, type ProcessFacts } from '../own-v8.ts'
 
 const FLAGS = ['wasm-dynamic-tiering', 'wasm-tier-up', 'wasm-lazy-compilation'] as const
-/** The V8 of Node 20, 22 and 24. */
-const KNOWN: ReadonlySet<string | undefined> = new Set(['11.3', '12.4', '13.6'])
+/** The V8 of Node 20, 22, 24 and 26. */
+const KNOWN: ReadonlySet<string | undefined> = new Set(['11.3', '12.4', '13.6', '14.6'])
 
 let isCompiled = false
 
