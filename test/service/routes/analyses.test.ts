@@ -35,6 +35,12 @@ it('goes from draft over requested to completed, and a submit of what is complet
   expect(await get()).toBe('requested')
   service.advance(1)
   expect([await get(), await submit()]).toEqual(['completed', 'completed'])
+
+  const second = { name: 'Second', primary_analysis_segment_id: segment, status: 'requested' }
+  await service.call('POST', '/requested_analyses', second)
+  service.advance(60_000)
+  const { json } = await service.call('GET', '/requested_analyses')
+  expect(json).toMatchObject({ requested_analyses: [{ name: 'Second', status: 'completed' }, { name: 'Report' }] })
 })
 
 it('fixes its segment, which reads one analysis of those that use it', async () => {
