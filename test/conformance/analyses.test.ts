@@ -135,14 +135,12 @@ describe.skipIf(isAbsent)('requested analyses', () => {
     const comparison = await segment()
     const update = (body: object) => call('PATCH', `/requested_analyses/${id}`, body)
 
-    const changed = await update({ name: 'new name', comparison_analysis_segment_id: comparison })
+    const primary = await segment()
+    const segments = { primary_analysis_segment_id: primary, comparison_analysis_segment_id: comparison }
+    const changed = await update({ name: 'new name', ...segments })
     await update({ status: 'requested' })
 
-    expect(changed.json).toMatchObject({
-      name: 'new name',
-      comparison_analysis_segment_id: comparison,
-      status: 'draft',
-    })
+    expect(changed.json).toMatchObject({ name: 'new name', ...segments, status: 'draft' })
     expect((await update({ comparison_analysis_segment_id: await segment() })).status).toBe(409)
     expect((await update({ status: 'draft' })).status).toBe(409)
     // One list has the names of ten thousand.
