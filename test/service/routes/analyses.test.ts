@@ -41,6 +41,11 @@ it('goes from draft over requested to completed, and a submit of what is complet
   service.advance(60_000)
   const { json } = await service.call('GET', '/requested_analyses')
   expect(json).toMatchObject({ requested_analyses: [{ name: 'Second', status: 'completed' }, { name: 'Report' }] })
+
+  const last = (await service.call('POST', '/requested_analyses', second)).json as { id: number }
+  service.advance(60_000)
+  const renamed = await service.call('PATCH', `/requested_analyses/${last.id}`, { name: 'Last' })
+  expect(renamed.json).toMatchObject({ name: 'Last', status: 'completed' })
 })
 
 it('fixes its segment, which reads one analysis of those that use it', async () => {
