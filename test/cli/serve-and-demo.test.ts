@@ -53,6 +53,19 @@ it('serve makes credentials up, takes calls with them, and stops on Ctrl-C', asy
   expect(await readdir(temporary)).toEqual([])
 })
 
+it('serve says at once that it starts, and that a new database takes its time', async () => {
+  const firstLine = async () => {
+    const serve = cli.start(['serve', '--port', '0', '--data', 'begun'])
+    await serve.seen(/Starting the service.*\n/)
+    serve.process.kill('SIGTERM')
+    const { stdout } = await serve.ended
+    return stdout.split('\n')[0]
+  }
+
+  expect(await firstLine()).toBe('Starting the service, with a new database, which takes some seconds …')
+  expect(await firstLine()).toBe('Starting the service …')
+})
+
 it('serve ends with an error of its own as any command does: with 1, and with a result in JSON', async () => {
   const env = whenItSays('"event":"listening"', "setImmediate(() => { throw new Error('at fault') })")
 

@@ -71,10 +71,10 @@ it('says at once that it stops while it still starts, and ends at the second sig
   await asked
 
   serve.process.kill('SIGINT')
-  await serve.seen(/^Stopping …\n$/)
+  await serve.seen(/^Starting the service …\nStopping …\n$/)
   serve.process.kill('SIGTERM')
 
-  expect(await serve.ended).toMatchObject({ code: 143, stdout: 'Stopping …\n' })
+  expect(await serve.ended).toMatchObject({ code: 143, stdout: 'Starting the service …\nStopping …\n' })
 })
 
 it('stops if its parent dies while it still starts', async () => {
@@ -88,7 +88,12 @@ it('stops if its parent dies while it still starts', async () => {
 
   child.disconnect()
 
-  expect(String(await once(child.stdout!, 'data'))).toBe('Stopping …\n')
+  let said = ''
+  for await (const text of child.stdout!.setEncoding('utf8')) {
+    said += String(text)
+    if (said.includes('Stopping')) break
+  }
+  expect(said).toBe('Starting the service …\nStopping …\n')
 })
 
 it('is unready from SIGTERM on, and finishes what is in flight, for as long as --stop-delay says', async () => {

@@ -47,14 +47,11 @@ describe.skipIf(isAbsent)('player group segments', () => {
 
     const updated = await call('PATCH', `/player_group_segments/${id}`, { org_movement_ids: ['m-3'] })
     const again = await call('PATCH', `/player_group_segments/${id}`, { dom_hand: 'LHA' })
+    const last = await call('PATCH', `/player_group_segments/${id}`, { movement_type_id: 2 })
 
     expect(updated.status).toBe(200)
-    expect(again.json).toMatchObject({
-      analysis_segment_id: id,
-      movement_type_id: 1,
-      dom_hand: 'LHA',
-      org_movement_ids: ['m-3'],
-    })
+    const answered = { analysis_segment_id: id, movement_type_id: 1, dom_hand: 'LHA', org_movement_ids: ['m-3'] }
+    expect([again.json, last.json]).toMatchObject([answered, { ...answered, movement_type_id: 2 }])
   })
 
   it('refuses a malformed update with 422 and an unknown segment with 404', async () => {
@@ -65,12 +62,20 @@ describe.skipIf(isAbsent)('player group segments', () => {
     expect((await call('PATCH', '/player_group_segments/x', {})).status).toBe(404)
   })
 
-  it('keeps movement type and hand of a segment that an analysis uses', async () => {
-    const id = await segment()
-    await call('POST', '/requested_analyses', { name: 'conformance', primary_analysis_segment_id: id })
+  it.each(['primary', 'comparison', 'population'])(
+    'keeps movement type and hand of a segment that an analysis uses as its %s, and updates its movements',
+    async (role) => {
+      const id = await segment()
+      await analysis({ [`${role}_analysis_segment_id`]: id })
+      const update = (body: object) => call('PATCH', `/player_group_segments/${id}`, body)
 
-    expect((await call('PATCH', `/player_group_segments/${id}`, { dom_hand: 'LHA' })).status).toBe(409)
-  })
+      const answers = [await update({ dom_hand: 'LHA' }), await update({ movement_type_id: 2 })]
+      expect(answers.map(({ status }) => status)).toEqual([409, 409])
+      expect((await update({ ...criteria, org_movement_ids: ['m-3'] })).json).toMatchObject({
+        ...{ movement_type_id: 1, dom_hand: 'RHA', org_movement_ids: ['m-3'] },
+      })
+    },
+  )
 })
 
 describe.skipIf(isAbsent)('requested analyses', () => {
@@ -130,14 +135,12 @@ describe.skipIf(isAbsent)('requested analyses', () => {
     const comparison = await segment()
     const update = (body: object) => call('PATCH', `/requested_analyses/${id}`, body)
 
-    const changed = await update({ name: 'new name', comparison_analysis_segment_id: comparison })
+    const primary = await segment()
+    const segments = { primary_analysis_segment_id: primary, comparison_analysis_segment_id: comparison }
+    const changed = await update({ name: 'new name', ...segments })
     await update({ status: 'requested' })
 
-    expect(changed.json).toMatchObject({
-      name: 'new name',
-      comparison_analysis_segment_id: comparison,
-      status: 'draft',
-    })
+    expect(changed.json).toMatchObject({ name: 'new name', ...segments, status: 'draft' })
     expect((await update({ comparison_analysis_segment_id: await segment() })).status).toBe(409)
     expect((await update({ status: 'draft' })).status).toBe(409)
     // One list has the names of ten thousand.
@@ -189,12 +192,12 @@ describe.skipIf(isAbsent)('requested analyses', () => {
   it('answers 404 for an unknown analysis, whatever is asked of it', async () => {
     const answers = await Promise.all([
       call('GET', '/requested_analyses/999999999'),
-      call('GET', '/requested_analyses/x'),
+      ...['x', '1.5', '1e0', '0x1', '99999999999'].map((id) => call('GET', `/requested_analyses/${id}`)),
       call('PATCH', '/requested_analyses/999999999', { name: 'x' }),
       call('PATCH', '/requested_analyses/999999999/submit'),
     ])
 
-    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404])
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404]))
   })
 })
 

@@ -26,6 +26,11 @@ describe.skipIf(isAbsent)('every answer', () => {
     },
   )
 
+  it('is for its caller alone: no cache on its way may keep records, addresses or an absence', async () => {
+    for (const path of ['/requested_analyses', '/stored', '/requested_analyses/2147483647', '/readyz', '/nothing'])
+      expect((await call('GET', path)).headers.get('cache-control')).toBe('no-store')
+  })
+
   it('has a request id: the caller’s own where it does no harm', async () => {
     const given = await call('GET', '/players', undefined, { ...target().headers, 'x-request-id': 'conformance-1.2_3' })
     const odd = await call('GET', '/players', undefined, { ...target().headers, 'x-request-id': '{"a":1}' })

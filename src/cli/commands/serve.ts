@@ -1,5 +1,8 @@
 // `mocap-uplink serve`: runs the service on this machine until it is stopped.
 
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
 import type { Command } from 'commander'
 import { interruptible, type CommandContext } from '../command-context.ts'
 import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
@@ -73,7 +76,11 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
   if (options.data !== undefined) await makeFolderOf(options.data, '--data')
   // Imported only here: uploads need none of the service's packages.
   const { startService } = await import('../../service/index.ts')
-  if (output.mode === 'terminal') output.say('Starting the service …')
+  const isMade = options.data !== undefined && existsSync(join(options.data, 'db'))
+  const isToMake = settings.databaseUrl === undefined && !isMade
+  output.say(
+    isToMake ? 'Starting the service, with a new database, which takes some seconds …' : 'Starting the service …',
+  )
   // A parent that started us with a channel and then died can no longer send a signal.
   const orphaned = new Promise<void>((resolve) => {
     process.once('disconnect', resolve)

@@ -2,32 +2,45 @@
 
 import { createPublicKey } from 'node:crypto'
 
-import { createRemoteJWKSet, errors, jwtVerify, type JWTVerifyResult } from 'jose'
+import type { FastifyBaseLogger } from 'fastify'
+import {
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  jwtVerify,
+  type FetchImplementation,
+  type JWTVerifyResult,
+} from 'jose'
 
 import { Refusal } from '../http/replies.ts'
 import { isUsableName } from './api-keys.ts'
 import type { JwtSettings } from './jwt-settings.ts'
 
-/** Returns the organisation that a token names; undefined when the token cannot be trusted. */
-export type TokenCheck = (token: string) => Promise<string | undefined>
+/** Returns the organisation that a token names; undefined when the token cannot be trusted. The log hears of keys that are of no use. */
+export type TokenCheck = (token: string, log?: Pick<FastifyBaseLogger, 'error'>) => Promise<string | undefined>
 
-/** The issuer's keys could not be fetched, which says nothing about the token. */
+/** There is no connection to the issuer's keys. Fetch says so by a TypeError, and so does jose of a key that it does not take. */
+class KeysAwayError extends Error {}
+/** What came instead of the keys. Like the error above, it says nothing about the token. */
 const AWAY = new Set(['ERR_JWKS_TIMEOUT', 'ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID'])
 
 /** Makes the check. Keys from a URL are fetched when first needed, cached, and fetched again when a token names an unknown key. */
 export function tokenCheck(settings: JwtSettings, now: () => number): TokenCheck {
   const verify = verifier(settings, now)
-  return async (token) => {
+  return async (token, log) => {
     try {
       const { payload } = await verify(token)
       const orgId = payload[settings.orgClaim]
       return typeof orgId === 'string' && isUsableName(orgId) ? orgId : undefined
     } catch (error) {
-      if (error instanceof errors.JOSEError && !AWAY.has(error.code)) return undefined
-      // The key's type does not match the token's algorithm.
-      if (error instanceof TypeError && !('jwksUrl' in settings.keys)) return undefined
-      const message = 'The keys of the issuer of access tokens cannot be had. Try again.'
-      throw new Refusal(503, 'unavailable', message, {}, error)
+      if (error instanceof KeysAwayError || (error instanceof errors.JOSEError && AWAY.has(error.code))) {
+        const message = 'The keys of the issuer of access tokens cannot be had. Try again.'
+        throw new Refusal(503, 'unavailable', message, {}, error instanceof KeysAwayError ? error.cause : error)
+      }
+      // The key in a file was checked at the start, so it is of another type than the token's algorithm.
+      if (!(error instanceof errors.JOSEError) && 'jwksUrl' in settings.keys)
+        log?.error({ err: error }, 'a key of the issuer of access tokens cannot be used')
+      return undefined
     }
   }
 }
@@ -42,18 +55,25 @@ function verifier({ keys, ...settings }: JwtSettings, now: () => number): (token
     requiredClaims: ['exp', settings.orgClaim],
   })
   if ('jwksUrl' in keys) {
-    const remote = createRemoteJWKSet(new URL(keys.jwksUrl))
+    const remote = createRemoteJWKSet(new URL(keys.jwksUrl), { [customFetch]: fetchKeys })
     return async (token) => {
       try {
         return await jwtVerify(token, remote, options())
       } catch (error) {
         if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
         // The token names no key. While an issuer changes its key, two of the same kind are there.
+        let failure: Error = error
         for await (const key of error) {
-          const verified = await jwtVerify(token, key, options()).catch(unlessOfAnotherKey)
-          if (verified !== undefined) return verified
+          try {
+            return await jwtVerify(token, key, options())
+          } catch (cause) {
+            if (cause instanceof errors.JWSSignatureVerificationFailed) continue
+            // Another key may be the token's own.
+            if (!(cause instanceof TypeError)) throw cause
+            failure = cause
+          }
         }
-        throw error
+        throw failure
       }
     }
   }
@@ -61,7 +81,8 @@ function verifier({ keys, ...settings }: JwtSettings, now: () => number): (token
   return (token) => jwtVerify(token, key, options())
 }
 
-/** Undefined for a signature by another key. Throws any other failure. */
-function unlessOfAnotherKey(error: unknown): undefined {
-  if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error
-}
+const fetchKeys: FetchImplementation = (url, init) =>
+  fetch(url, init).catch((cause: unknown) => {
+    // jose says itself that its time is over.
+    throw cause instanceof Error && cause.name === 'TimeoutError' ? cause : new KeysAwayError('', { cause })
+  })

@@ -22,7 +22,7 @@ export function credentialCheck(
 ): CredentialCheck {
   const keys = settings.credentials.apiKeys.map(digest)
   const tokens = settings.credentials.accessTokens.map(digest)
-  const callerOf = async ({ headers }: FastifyRequest): Promise<Caller | undefined> => {
+  const callerOf = async ({ headers, log }: FastifyRequest): Promise<Caller | undefined> => {
     const key = headers['x-api-key']
     const isFixed =
       isAmong(keys, key) || settings.bearerHeaders.some((name) => isAmong(tokens, bearerOf(headers[name])))
@@ -30,7 +30,7 @@ export function credentialCheck(
     let orgId = typeof key === 'string' ? await organisationOfKey(db, key) : undefined
     for (const name of tokenCheck === undefined ? [] : settings.bearerHeaders) {
       const token = bearerOf(headers[name])
-      if (orgId === undefined && token !== undefined) orgId = await tokenCheck?.(token)
+      if (orgId === undefined && token !== undefined) orgId = await tokenCheck?.(token, log)
     }
     return orgId === undefined ? undefined : { orgId, isDevelopment: false }
   }

@@ -1,6 +1,6 @@
 // Whose access tokens the service accepts, with checks that keep a mistake in these options from opening the service.
 
-import { createPublicKey } from 'node:crypto'
+import { createPublicKey, type KeyObject } from 'node:crypto'
 
 /** Access tokens (JWT) of an issuer. Each must carry the issuer, the audience, an expiry and the organisation. */
 export interface JwtOptions {
@@ -10,7 +10,7 @@ export interface JwtOptions {
   readonly audience: string
   /** Where the issuer publishes its keys: https, or http on this machine, without a user. Give either this or `publicKeyPem`. */
   readonly jwksUrl?: string
-  /** The issuer's public key (SPKI, `-----BEGIN PUBLIC KEY-----`). */
+  /** The issuer's public key (SPKI, `-----BEGIN PUBLIC KEY-----`) for one of `algorithms`. RSA: at least 2,048 bits. */
   readonly publicKeyPem?: string
   /** Accepted signature algorithms, asymmetric ones only. Default RS256 and ES256. */
   readonly algorithms?: readonly string[]
@@ -51,6 +51,11 @@ export function resolveJwt(options: JwtOptions): JwtSettings {
     publicKeyPem !== undefined && isPublicKey(publicKeyPem),
     'publicKeyPem must be a public key in PEM, -----BEGIN PUBLIC KEY-----',
   )
+  // Otherwise every token would be refused, and nobody would be told why.
+  check(
+    algorithms.some((algorithm) => isKeyFor(algorithm, createPublicKey(publicKeyPem))),
+    'publicKeyPem must be a key for one of algorithms, of at least 2048 bits if it is RSA',
+  )
   return { ...rest, keys: { publicKeyPem } }
 }
 
@@ -63,6 +68,15 @@ function isPublicKey(pem: string): boolean {
   } catch {
     return false
   }
+}
+
+const CURVES: Readonly<Record<string, string>> = { ES256: 'prime256v1', ES384: 'secp384r1', ES512: 'secp521r1' }
+
+/** Whether signatures of this algorithm can be checked with this key (RFC 7518, 3.3 to 3.5). */
+function isKeyFor(algorithm: string, { asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject): boolean {
+  if (algorithm === 'EdDSA') return type === 'ed25519'
+  if (algorithm.startsWith('ES')) return details?.namedCurve === CURVES[algorithm]
+  return type === 'rsa' && (details?.modulusLength ?? 0) >= 2048
 }
 
 function isTrustworthy(url: string): boolean {

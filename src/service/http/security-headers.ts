@@ -1,4 +1,5 @@
-// Headers that keep a browser from reading more into an answer than it is: no script, no frame, no guessed type.
+// Headers that keep a browser from reading more into an answer than it is: no script, no frame, no guessed type. And no cache keeps
+// what is for one caller: a shared one may, where the credential is not in Authorization (RFC 9111, 3).
 
 import helmet from '@fastify/helmet'
 import type { FastifyInstance } from 'fastify'
@@ -13,5 +14,9 @@ export function securityHeaders(app: FastifyInstance): void {
     crossOriginResourcePolicy: { policy: 'cross-origin' },
     // Whether a host is reached by TLS only is decided by whoever terminates the TLS in front of this service.
     strictTransportSecurity: false,
+  })
+  app.addHook('onRequest', (_request, reply, done) => {
+    void reply.header('cache-control', 'no-store')
+    done()
   })
 }

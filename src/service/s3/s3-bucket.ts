@@ -31,7 +31,8 @@ export type Completion = 'done' | 'no-upload' | 'wrong-part' | 'part-too-small'
 
 /** Calls with a signal reject soon after it. */
 export interface Bucket {
-  create(key: string): Promise<string>
+  /** Begins an upload. `isRepeated`: an earlier try had no answer, and may have begun one as well. */
+  create(key: string): Promise<{ readonly uploadId: string; readonly isRepeated: boolean }>
   /** All parts in order. Undefined if there is no such upload, `unknown` if the store has no such call. */
   listParts(key: string, uploadId: string, signal?: AbortSignal): Promise<StoredPart[] | 'unknown' | undefined>
   complete(key: string, uploadId: string, etags: readonly string[]): Promise<Completion>
@@ -76,10 +77,11 @@ export function openBucket({ bucket: Bucket, endpoint, region, pathStyle, keys }
   })
   return {
     async create(Key) {
-      const { UploadId } = await named('create an upload', () =>
+      const { UploadId, $metadata } = await named('create an upload', () =>
         client.send(new CreateMultipartUploadCommand({ Bucket, Key, ContentType: 'application/octet-stream' })),
       )
-      return UploadId ?? unusable('create an upload')
+      const isRepeated = $metadata.attempts !== 1
+      return { uploadId: UploadId ?? unusable('create an upload'), isRepeated }
     },
     async listParts(Key, UploadId, signal) {
       const parts: StoredPart[] = []

@@ -42,7 +42,7 @@ export function s3Storage(
     begin: (files, signal) =>
       inParallel(CALLS_AT_ONCE, files, async (file) => {
         signal.throwIfAborted()
-        return file.partCount === 1 ? null : bucket.create(keyOf(file.key))
+        return file.partCount === 1 ? null : begin(bucket, keyOf(file.key), signal)
       }),
     async partAddresses(files, signal) {
       const secrets = await bucket.keys()
@@ -75,6 +75,19 @@ export function s3Storage(
       await inParallel(CALLS_AT_ONCE, files, (file) => release(bucket, file, signal))
     },
   }
+}
+
+async function begin(bucket: Bucket, key: string, signal: AbortSignal): Promise<string> {
+  const { uploadId, isRepeated } = await bucket.create(key)
+  if (isRepeated) {
+    const abortOthers = async () => {
+      for (const other of await bucket.listUploads(key, signal))
+        if (other !== uploadId) await bucket.abort(key, other, signal)
+    }
+    // They are empty, and no reason to refuse the file.
+    await abortOthers().catch(() => undefined)
+  }
+  return uploadId
 }
 
 function sizeEntry(key: ObjectKey, object: StoredObject | undefined): [string, number][] {

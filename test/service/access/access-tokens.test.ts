@@ -1,6 +1,6 @@
 // Access tokens of an issuer: what is taken, and everything about a token that makes it nothing.
 
-import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
 import dns from 'node:dns'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -176,7 +176,54 @@ describe('the keys of an issuer', () => {
   })
 })
 
+describe('a key of an issuer that is too short', () => {
+  const short = generateKeyPairSync('rsa', { modulusLength: 1024 })
+  const long = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  /** jose itself does not sign with such a key. */
+  const shortSigned = (header: object) => {
+    const text = [{ alg: 'RS256', ...header }, claims]
+      .map((one) => Buffer.from(JSON.stringify(one)).toString('base64url'))
+      .join('.')
+    return `${text}.${sign('sha256', Buffer.from(text), short.privateKey).toString('base64url')}`
+  }
+
+  it('opens nothing, which the log explains, and other keys do', async () => {
+    const keys = [
+      { ...(await exportJWK(short.publicKey)), kid: 'short' },
+      { ...(await exportJWK(issuer.publicKey)), kid: 'one' },
+    ]
+    const jwksUrl = await startKeyHost(() => [200, keys])
+    const lines: string[] = []
+    const jwt = { issuer: ISSUER, audience: AUDIENCE, jwksUrl }
+    const at = await startUnderTest({ jwt, log: { write: (line) => void lines.push(line) } })
+    onTestFinished(() => at.close())
+
+    const refused = await list(shortSigned({ kid: 'short' }), at)
+    expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('credentials_refused')])
+    expect(lines.join('')).toContain('a key of the issuer of access tokens cannot be used')
+    expect(lines.join('')).toContain('RS256 requires key modulusLength to be 2048 bits or larger')
+    expect((await list(await signed(claims), at)).status).toBe(200)
+  })
+
+  it('is passed over where a token names none', async () => {
+    const keys = await Promise.all([short, long].map(({ publicKey }) => exportJWK(publicKey)))
+    const jwksUrl = await startKeyHost(() => [200, keys])
+    const check = tokenCheck(resolveJwt({ issuer: ISSUER, audience: AUDIENCE, jwksUrl }), () => START)
+    const errors: unknown[] = []
+    const log = { error: (one: unknown) => void errors.push(one) }
+
+    const token = new SignJWT(claims).setProtectedHeader({ alg: 'RS256' }).sign(long.privateKey)
+    expect([await check(await token, log), errors]).toEqual(['org-4', []])
+    expect([await check(shortSigned({}), log), errors]).toEqual([
+      undefined,
+      [{ err: expect.any(TypeError) as unknown }],
+    ])
+  })
+})
+
 describe('startService', () => {
+  const pemOf = ({ publicKey }: { publicKey: KeyObject }) => publicKey.export({ type: 'spki', format: 'pem' }) as string
+  const ofBits = (modulusLength: number) => pemOf(generateKeyPairSync('rsa', { modulusLength }))
   const jwt = { issuer: ISSUER, audience: AUDIENCE }
   it.each([
     ['either jwksUrl or publicKeyPem', jwt],
@@ -185,6 +232,12 @@ describe('startService', () => {
     ['jwksUrl must be an https URL', { ...jwt, jwksUrl: 'https://user:secret-word@a.example' }],
     ['jwksUrl must be an https URL', { ...jwt, jwksUrl: 'https://:secret-word@a.example' }],
     ['publicKeyPem must be', { ...jwt, publicKeyPem: 'not a key' }],
+    ['publicKeyPem must be a key for one of algorithms', { ...jwt, publicKeyPem: ofBits(1024) }],
+    [
+      'publicKeyPem must be a key for one of algorithms',
+      { ...jwt, publicKeyPem: pemOf(generateKeyPairSync('ed25519')) },
+    ],
+    ['publicKeyPem must be a key for one of algorithms', { ...jwt, publicKeyPem, algorithms: ['RS256', 'ES384'] }],
     ['algorithms must be', { ...jwt, publicKeyPem, algorithms: ['HS256'] }],
     ['algorithms must be', { ...jwt, publicKeyPem, algorithms: ['none'] }],
     ['clockToleranceSeconds must be', { ...jwt, publicKeyPem, clockToleranceSeconds: 301 }],

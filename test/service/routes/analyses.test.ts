@@ -1,9 +1,15 @@
-// What becomes of a requested analysis when time passes: this service completes it after as long as its host says. And what its
-// segment costs, however many analyses use it.
+// What becomes of a requested analysis when time passes: this service completes it after as long as its host says. What its segment
+// costs, however many analyses use it. And that of two changes at the same moment none is lost.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 import { PGlite } from '@electric-sql/pglite'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { Client } from 'pg'
+import { afterAll, beforeAll, expect, inject, it, onTestFinished, vi } from 'vitest'
 
+import { newDatabase, queryOnce } from '../../helpers/postgres-server.ts'
 import { startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
 
 let service: ServiceUnderTest
@@ -29,6 +35,17 @@ it('goes from draft over requested to completed, and a submit of what is complet
   expect(await get()).toBe('requested')
   service.advance(1)
   expect([await get(), await submit()]).toEqual(['completed', 'completed'])
+
+  const second = { name: 'Second', primary_analysis_segment_id: segment, status: 'requested' }
+  await service.call('POST', '/requested_analyses', second)
+  service.advance(60_000)
+  const { json } = await service.call('GET', '/requested_analyses')
+  expect(json).toMatchObject({ requested_analyses: [{ name: 'Second', status: 'completed' }, { name: 'Report' }] })
+
+  const last = (await service.call('POST', '/requested_analyses', second)).json as { id: number }
+  service.advance(60_000)
+  const renamed = await service.call('PATCH', `/requested_analyses/${last.id}`, { name: 'Last' })
+  expect(renamed.json).toMatchObject({ name: 'Last', status: 'completed' })
 })
 
 it('fixes its segment, which reads one analysis of those that use it', async () => {
@@ -44,4 +61,33 @@ it('fixes its segment, which reads one analysis of those that use it', async () 
   const results = await Promise.all(queried.mock.results.map(({ value }) => value as Promise<{ rows: unknown[] }>))
   const read = results.filter((_, index) => queried.mock.calls[index]![0].includes('from "requested_analyses"'))
   expect(read.map(({ rows }) => rows.length)).toEqual([1])
+})
+
+it.skipIf(inject('postgres') === undefined)('keeps both of two changes that come at the same moment', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'service-analyses-'))
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
+  const databaseUrl = await newDatabase(inject('postgres')!)
+  const onPostgres = await startUnderTest({ dataDir, databaseUrl })
+  onTestFinished(() => onPostgres.close())
+  const criteria = { movement_type_id: 1, dom_hand: 'RHA' }
+  await onPostgres.call('POST', '/player_group_segments', criteria)
+  await onPostgres.call('POST', '/requested_analyses', { name: 'Before', primary_analysis_segment_id: 1 })
+  // Whoever changes an analysis waits for its segment here.
+  const holder = new Client({ connectionString: databaseUrl })
+  await holder.connect()
+  onTestFinished(() => holder.end())
+  await holder.query('begin')
+  await holder.query('select from player_group_segments for update')
+  const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  const waiting = async () => (await queryOnce(databaseUrl, waits)).length
+
+  const renamed = onPostgres.call('PATCH', '/requested_analyses/1', { name: 'After' })
+  await expect.poll(waiting).toBe(1)
+  const submitted = onPostgres.call('PATCH', '/requested_analyses/1/submit')
+  await expect.poll(waiting).toBe(2)
+  await holder.query('commit')
+
+  expect([(await renamed).status, (await submitted).status]).toEqual([200, 200])
+  const { json } = await onPostgres.call('GET', '/requested_analyses/1')
+  expect(json).toMatchObject({ name: 'After', status: 'requested' })
 })

@@ -85,8 +85,28 @@ describe('a file', () => {
   it('of one part is begun without a call, one of several by one', async () => {
     const ids = await storage.begin([fileOf(SMALL), fileOf(BIG, SMALL)], ALIVE)
 
-    expect([ids[0], store.count('create')]).toEqual([null, 1])
+    expect([ids[0], store.count('create'), store.count('uploads')]).toEqual([null, 1, 0])
     expect(store.uploads.has(ids[1]!)).toBe(true)
+  })
+
+  it('leaves no second upload where the answer to the first try is lost', async () => {
+    const file = fileOf(BIG, SMALL)
+    store.script({ operation: 'create', nth: 1, work: true })
+
+    const [uploadId] = await storage.begin([file], ALIVE)
+
+    const ofFile = [...store.uploads].filter(([, { key }]) => key === pathOf(file)).map(([id]) => id)
+    expect([store.count('create'), ofFile]).toEqual([2, [uploadId]])
+  })
+
+  it('is begun also where that upload cannot be looked for', async () => {
+    store.script(
+      { operation: 'create', nth: 1 },
+      { operation: 'uploads', nth: 'every', answer: failure(403, 'AccessDenied', '') },
+    )
+
+    const [uploadId] = await storage.begin([fileOf(BIG, SMALL)], ALIVE)
+    expect([store.uploads.has(uploadId!), store.count('uploads')]).toEqual([true, 1])
   })
 
   it('is not begun for a caller who has left', async () => {

@@ -55,7 +55,7 @@ async function putBoth(others: readonly { readonly bytes: number; readonly chunk
       file_part_info: ETAGS.map((etag, index) => ({ etag, part_number: index + 1 })),
     })
   const cancel = () => service.call('DELETE', `/upload_videos/${sessionId}`)
-  return { sessionId, uploadId, key, confirm, cancel }
+  return { sessionId, fileId: id, uploadId, key, confirm, cancel }
 }
 
 const codeOf = ({ status, headers, json }: Answer) => [
@@ -70,6 +70,17 @@ const AWAY = {
 } as const
 
 describe('a completion', () => {
+  it('is not asked for where the client says that its file failed, whose parts are taken all the same later', async () => {
+    const { sessionId, fileId, confirm } = await putBoth()
+
+    const failed = await service.call('PATCH', '/upload_videos', {
+      ...{ upload_session_id: sessionId, affected_file_id: fileId, upload_successful: false, file_part_info: [] },
+    })
+
+    expect([failed.status, bucket.count('complete')]).toEqual([200, 0])
+    expect((await confirm()).status).toBe(200)
+  })
+
   it('that says 200 and holds an error is no completion: it is asked for again, and the object looked at', async () => {
     const { key, confirm } = await putBoth()
     const halfway = { ...failure(500, 'InternalError', 'We encountered an internal error.'), status: 200 }

@@ -1,11 +1,19 @@
 // Sessions that nobody finished are ended: what is confirmed stays, the rest goes, and no call comes too late unheard.
 
+import { randomUUID } from 'node:crypto'
+import { openAsBlob } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, inject, it, onTestFinished } from 'vitest'
 
+import { diskStorage } from '../../../src/service/objects/disk-storage.ts'
+import { openContext, type Undo } from '../../../src/service/open-context.ts'
+import type { ServiceOptions } from '../../../src/service/options.ts'
+import { resolveOptions } from '../../../src/service/settings.ts'
+import { sweepSessions } from '../../../src/service/videos/session-sweeper.ts'
+import { newDatabase } from '../../helpers/postgres-server.ts'
 import { startWithSweep } from '../../helpers/sweep-on-demand.ts'
 import { openVideoSession, put, START, startUnderTest } from '../service-under-test.ts'
 
@@ -82,4 +90,61 @@ it('says why the storage of a session could not be cleared', async () => {
 
 it('may not end a session whose addresses are alive', async () => {
   await expect(startUnderTest({ endSessionsAfterMs: 1000 })).rejects.toThrow('endSessionsAfterMs')
+})
+
+/** What the sweeper works with; `release` of its storage waits for `goOn`. */
+async function contextHeldUp(options: ServiceOptions) {
+  const undo: Undo = []
+  onTestFinished(async () => {
+    for (const step of undo.toReversed()) await step()
+  })
+  const { context } = await openContext(resolveOptions(options), undo)
+  let [began, goOn] = [(): void => undefined, (): void => undefined]
+  const hasBegun = new Promise<void>((resolve) => (began = resolve))
+  const held = new Promise<void>((resolve) => (goOn = resolve))
+  const release = () => {
+    began()
+    return held
+  }
+  return { context: { ...context, bucket: { ...diskStorage(context), release } }, hasBegun, goOn }
+}
+
+const aSession = () => ({
+  ...{ id: randomUUID(), owner: 'org-4', movement_type_id: 1, player_id: 'p-17', session_date: '2026-11-20' },
+  ...{ session_type_id: 2, created_at: new Date(START) },
+})
+
+it.skipIf(inject('postgres') === undefined)(
+  'is the work of one copy at a time, and of any copy afterwards',
+  async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'service-sweeper-'))
+    const options = { dataDir, databaseUrl: await newDatabase(inject('postgres')!) }
+    onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
+    const [one, other] = [await contextHeldUp(options), await contextHeldUp(options)]
+    await one.context.db.insertInto('video_sessions').values(aSession()).execute()
+    const before = new Date(START + DAY_MS)
+
+    const swept = sweepSessions(one.context, before)
+    await one.hasBegun
+    expect(await sweepSessions(other.context, before)).toBeUndefined()
+    one.goOn()
+    expect(await swept).toEqual({ settled: 1, failed: 0 })
+
+    await one.context.db.insertInto('video_sessions').values(aSession()).execute()
+    other.goOn()
+    expect(await sweepSessions(other.context, before)).toEqual({ settled: 1, failed: 0 })
+  },
+)
+
+it('leaves the one connection of the embedded database to calls while the storage is slow', async () => {
+  const preparedDatabase = await openAsBlob(inject('preparedDatabase'))
+  const { context, hasBegun, goOn } = await contextHeldUp({ preparedDatabase })
+  await context.db.insertInto('video_sessions').values(aSession()).execute()
+
+  const swept = sweepSessions(context, new Date(START + DAY_MS))
+  await hasBegun
+  const { settled_at } = await context.db.selectFrom('video_sessions').select('settled_at').executeTakeFirstOrThrow()
+  expect(settled_at).toBeNull()
+  goOn()
+  expect(await swept).toEqual({ settled: 1, failed: 0 })
 })
