@@ -253,13 +253,15 @@ describe('a stop', () => {
     const at = await startUnderTest({ stopWithinMs: 3_600_000 })
     const socket = connect(at.port, '127.0.0.1')
     await once(socket, 'connect')
+    // Node 26 closes at once what has sent nothing yet.
+    socket.write('GET /sessions HTTP/1.1\r\n')
     await open('/healthz', at)
-    // On a busy machine the search for idle connections could come before the call.
+    // On a busy machine the search for idle connections could come before the rest of the call.
     const search = vi.spyOn(globalThis, 'setInterval').mockReturnValue(0 as unknown as NodeJS.Timeout)
     onTestFinished(() => search.mockRestore())
 
     const stopped = at.close()
-    socket.write(`GET /sessions HTTP/1.1\r\nHost: x\r\nx-api-key: ${API_KEY}\r\n\r\n`)
+    socket.write(`Host: x\r\nx-api-key: ${API_KEY}\r\n\r\n`)
     const answer = String((await once(socket, 'data'))[0])
 
     expect(answer).toMatch(/^HTTP\/1.1 200 [^]*\r\nconnection: close\r\n[^]*\r\naccess-control-allow-origin: \*\r\n/i)
