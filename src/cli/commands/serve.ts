@@ -1,5 +1,6 @@
 // `mocap-uplink serve`: runs the service on this machine until it is stopped.
 
+import { tmpdir } from 'node:os'
 import type { Command } from 'commander'
 import { interruptible, type CommandContext } from '../command-context.ts'
 import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
@@ -70,7 +71,7 @@ type Settings = Awaited<ReturnType<typeof serveSettings>>
 async function serve(context: CommandContext, options: ServeOptions): Promise<void> {
   const output = context.begin('serve', options)
   const settings = await interruptible(serveSettings(options, context.env), context.interruption)
-  if (options.data !== undefined) await makeFolderOf(options.data, '--data')
+  await (options.data === undefined ? makeFolderOf(tmpdir(), 'TMPDIR') : makeFolderOf(options.data, '--data'))
   // Imported only here: uploads need none of the service's packages.
   const { startService } = await import('../../service/index.ts')
   if (output.mode === 'terminal') output.say('Starting the service …')

@@ -8,6 +8,8 @@ import type { Interruption } from '../signals.ts'
 export interface ServiceProcess {
   readonly url: string
   readonly apiKey: string
+  /** Resolves with what it said last if it ends before it is asked to stop. */
+  readonly lost: Promise<Error>
   /** Asks it to stop, and kills it if it has not stopped within 5 s. Idempotent. */
   stop(): Promise<void>
 }
@@ -34,11 +36,13 @@ export async function startServiceProcess(
     detached: true,
   })
   interruption.atOnce(() => child.kill('SIGKILL'))
-  const exited = new Promise<void>((resolve) => {
-    child.once('exit', () => resolve())
-    child.once('error', () => resolve())
+  let isStopped = false
+  const exited = new Promise<string>((resolve) => {
+    child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
+    child.once('error', () => resolve('it cannot be run'))
   })
   const stop = async () => {
+    isStopped = true
     child.kill('SIGTERM')
     const timer = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS)
     await exited
@@ -46,20 +50,26 @@ export async function startServiceProcess(
   }
   let complaint = ''
   child.stderr?.on('data', (chunk: Buffer) => (complaint = (complaint + chunk.toString()).slice(-2_000)))
+  const lastWords = () => complaint.trim() || 'it said nothing'
+  const lost = new Promise<Error>((resolve) => {
+    void exited.then((how) => {
+      if (!isStopped) resolve(new Error(`The service has ended by itself (${how}): ${lastWords()}`))
+    })
+  })
   let timer: NodeJS.Timeout | undefined
   try {
     const url = await Promise.race([
       listeningUrl(child.stdout),
       exited.then((): never => {
-        throw new Error(`The service ended before it listened: ${complaint.trim() || 'it said nothing'}`)
+        throw new Error(`The service ended before it listened: ${lastWords()}`)
       }),
       new Promise<never>((_resolve, reject) => {
         timer = setTimeout(() => {
-          reject(new Error(`The service did not listen within two minutes. ${complaint.trim() || 'It said nothing.'}`))
+          reject(new Error(`The service did not listen within two minutes: ${lastWords()}`))
         }, START_WITHIN_MS)
       }),
     ])
-    return { url, apiKey, stop }
+    return { url, apiKey, lost, stop }
   } catch (error) {
     await stop()
     throw error
