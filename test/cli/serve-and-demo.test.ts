@@ -128,10 +128,26 @@ it.runIf(process.platform === 'linux')('demo ends at once, and says why, if its 
 
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: expect.stringMatching(/(^|\n)error: The service has ended by itself \(SIGKILL\): [^\n]+\n$/) as string,
+    stderr: expect.stringMatching(/(^|\n)error: The service has ended by itself \(SIGKILL\)\.\n$/) as string,
   })
   expect(stdout).not.toContain('Uploading videos')
   expect(await readdir(temporary)).toEqual([])
+})
+
+it('demo says why its service cannot start as serve says it, with its code', async () => {
+  const keep = join(cli.folder, 'kept')
+  await mkdir(join(keep, 'service'), { recursive: true })
+  await writeFile(join(keep, 'service', 'holiday.jpg'), 'photo')
+
+  const { code, stdout, stderr } = await cli.run(['demo', '--keep', keep, '--json'])
+
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringMatching(/^error: The [^\n]+ \(ERR_SERVICE_DATA_FOREIGN\)\n$/) as string,
+  })
+  expect(stderr.match(/error: /g)).toHaveLength(1)
+  expect(lastLine(stdout)).toMatchObject({ flow: 'demo', error: { code: 'ERR_SERVICE_DATA_FOREIGN' } })
+  expect(JSON.stringify(lastLine(stdout))).not.toContain('Report it')
 })
 
 it.skipIf(process.platform === 'win32').each([['demo'], ['serve', '--port', '0']])(

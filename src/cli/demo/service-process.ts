@@ -8,7 +8,7 @@ import type { Interruption } from '../signals.ts'
 export interface ServiceProcess {
   readonly url: string
   readonly apiKey: string
-  /** Resolves with what it said last if it ends before it is asked to stop. */
+  /** Resolves with how and why if it ends before it is asked to stop. */
   readonly lost: Promise<Error>
   /** Asks it to stop, and kills it if it has not stopped within 5 s. Idempotent. */
   stop(): Promise<void>
@@ -38,7 +38,8 @@ export async function startServiceProcess(
   interruption.atOnce(() => child.kill('SIGKILL'))
   let isStopped = false
   const exited = new Promise<string>((resolve) => {
-    child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
+    // Once all that it said has been read.
+    child.once('close', (code, signal) => resolve(signal ?? `exit code ${code}`))
     child.once('error', () => resolve('it cannot be run'))
   })
   const stop = async () => {
@@ -51,17 +52,22 @@ export async function startServiceProcess(
   let complaint = ''
   child.stderr?.on('data', (chunk: Buffer) => (complaint = (complaint + chunk.toString()).slice(-2_000)))
   const lastWords = () => complaint.trim() || 'it said nothing'
+  let failure: Failure | undefined
+  const listening = listeningUrl(child.stdout, (error) => (failure = error))
   const lost = new Promise<Error>((resolve) => {
     void exited.then((how) => {
-      if (!isStopped) resolve(new Error(`The service has ended by itself (${how}): ${lastWords()}`))
+      const why = failure === undefined ? '.' : `: ${failure.message}`
+      if (!isStopped) resolve(new Error(`The service has ended by itself (${how})${why}`))
     })
   })
   let timer: NodeJS.Timeout | undefined
   try {
     const url = await Promise.race([
-      listeningUrl(child.stdout),
+      listening,
       exited.then((): never => {
-        throw new Error(`The service ended before it listened: ${lastWords()}`)
+        if (failure === undefined) throw new Error(`The service ended before it listened: ${lastWords()}`)
+        // Its code says that it is no mistake of this program.
+        throw Object.assign(new Error(failure.message), { code: failure.code })
       }),
       new Promise<never>((_resolve, reject) => {
         timer = setTimeout(() => {
@@ -78,13 +84,20 @@ export async function startServiceProcess(
   }
 }
 
-function listeningUrl(stdout: NodeJS.ReadableStream | null): Promise<string> {
+interface Failure {
+  readonly code: string
+  readonly message: string
+}
+
+/** Resolves with the URL at which it listens. `onFailure` hears with what error it ends. */
+function listeningUrl(stdout: NodeJS.ReadableStream | null, onFailure: (error: Failure) => void): Promise<string> {
   return new Promise((resolve) => {
     if (stdout === null) return
     // Read to its end, so that the child never blocks on a full pipe.
     createInterface({ input: stdout }).on('line', (line) => {
-      const event = JSON.parse(line) as { event?: string; url?: string }
-      if (event.event === 'listening' && event.url !== undefined) resolve(event.url)
+      const { event, url, error } = JSON.parse(line) as { event?: string; url?: string; error?: Failure }
+      if (event === 'listening' && url !== undefined) resolve(url)
+      if (event === 'result' && error !== undefined) onFailure(error)
     })
   })
 }
