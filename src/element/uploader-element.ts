@@ -65,7 +65,7 @@ export class MocapUploaderElement extends Base {
   disconnectedCallback(): void {
     document.removeEventListener('visibilitychange', this.#look)
     // Left open, it would come back as a box below the rest instead of in front of it.
-    this.#root.querySelector('dialog')?.close()
+    this.#root.querySelector<HTMLDialogElement>('dialog[open]')?.close()
   }
 
   attributeChangedCallback(): void {

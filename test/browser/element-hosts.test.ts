@@ -53,6 +53,20 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, in the han
     expect(titles).toEqual(['1 file ready to upload', '2 files ready to upload'])
   })
 
+  test('can be removed where no dialog can be shown or closed, as in jsdom, in which a page tests itself', async () => {
+    const page = await openPage()
+    const failures = await page.evaluate(() => {
+      const { element } = elementRig.showScripted()
+      const seen: string[] = []
+      window.addEventListener('error', ({ message }) => seen.push(message))
+      Reflect.deleteProperty(HTMLDialogElement.prototype, 'close')
+      element.remove()
+      return seen
+    })
+
+    expect(failures).toEqual([])
+  })
+
   test('takes undefined for what is no longer given, as React sets it', async () => {
     const page = await openPage()
     const titles = await page.evaluate(async () => {

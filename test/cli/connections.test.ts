@@ -80,3 +80,15 @@ it('names a proxy at which nobody is, and not the service that is behind it', as
   expect(stderr).toContain(` in 3 attempts. The proxy 127.0.0.1:${port} could not be used for ${new URL(url).host}: `)
   expect(stderr).not.toMatch(/base URL|word@/)
 })
+
+it('says of an answer whose numbers it cannot show as they are that it shows others', async () => {
+  const plain = createProxy((_, response) => response.end('{"id":12345678901234567890,"count":2}'))
+  await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void plain.close())
+  const { port } = plain.address() as AddressInfo
+  const env = { MOCAP_BASE_URL: `http://127.0.0.1:${port}`, MOCAP_API_KEY: 'key-1' }
+  const warning = 'warning: numbers beyond 2^53 are shown rounded: their last digits are wrong.\n'
+
+  expect(await cli.run(['api', 'GET', '/big'], env)).toMatchObject({ code: 0, stderr: warning })
+  expect(await cli.run(['analysis', 'get', '7', '--json'], env)).toMatchObject({ code: 0, stderr: warning })
+})

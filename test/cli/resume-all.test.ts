@@ -171,6 +171,19 @@ it('delivers once what was given again after mistakes, and says what is left out
   expect((await cli.run(['sessions'], environment())).stdout).toMatch(new RegExp(`${other} .*confirmed`))
 })
 
+it('names the first of many that are left out, counts the others, and has all of them in JSON', async () => {
+  const left = Array.from({ length: 7 }, (_, n) => `video-theirs-${n}`)
+  for (const key of left) await keptWithDeadStorage(key, 'trial.example:443')
+
+  const { stderr } = await cli.run(['resume'], environment())
+  const { stdout } = await cli.run(['resume', '--json'], environment())
+
+  const lines = stderr.trimEnd().split('\n')
+  expect(lines.map((line) => line.split(' ')[0])).toEqual([...left.slice(0, 5), '2'])
+  expect(lines.at(-1)).toBe('2 more sessions left out for the same reason. mocap-uplink sessions lists all.')
+  expect(jsonLines(stdout).flatMap(({ event, key }) => (event === 'leftOut' ? [key] : []))).toEqual(left)
+})
+
 it('leaves out what was begun at another service, unless it is named, and says at which', async () => {
   const [theirs, ours] = ['video-theirs', await keptCapture()]
   await keptWithDeadStorage(theirs, 'trial.example:443')

@@ -1,6 +1,6 @@
 // `serve` hands out its address and credentials and stops cleanly; `demo` plays the whole product and leaves nothing.
 
-import { mkdir, readdir } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
@@ -130,6 +130,49 @@ it.runIf(process.platform === 'linux')('demo leaves nothing after a second signa
   expect(code).toBe(143)
   expect(await readdir(temporary)).toEqual([])
 })
+
+it.runIf(process.platform === 'linux')('demo ends at once, and says why, if its service ends by itself', async () => {
+  const kill = "process.kill(Number(readFileSync('/proc/' + pid + '/task/' + pid + '/children')), 'SIGKILL')"
+
+  const { code, stdout, stderr } = await cli.run(['demo'], {
+    TMPDIR: temporary,
+    ...whenItSays('Uploading captures', kill),
+  })
+
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringMatching(/(^|\n)error: The service has ended by itself \(SIGKILL\)\.\n$/) as string,
+  })
+  expect(stdout).not.toContain('Uploading videos')
+  expect(await readdir(temporary)).toEqual([])
+})
+
+it('demo says why its service cannot start as serve says it, with its code', async () => {
+  const keep = join(cli.folder, 'kept')
+  await mkdir(join(keep, 'service'), { recursive: true })
+  await writeFile(join(keep, 'service', 'holiday.jpg'), 'photo')
+
+  const { code, stdout, stderr } = await cli.run(['demo', '--keep', keep, '--json'])
+
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringMatching(/^error: The [^\n]+ \(ERR_SERVICE_DATA_FOREIGN\)\n$/) as string,
+  })
+  expect(stderr.match(/error: /g)).toHaveLength(1)
+  expect(lastLine(stdout)).toMatchObject({ flow: 'demo', error: { code: 'ERR_SERVICE_DATA_FOREIGN' } })
+  expect(JSON.stringify(lastLine(stdout))).not.toContain('Report it')
+})
+
+it.skipIf(process.platform === 'win32').each([['demo'], ['serve', '--port', '0']])(
+  '%s has to do without a place for temporary files, and says how to give one',
+  async (...args) => {
+    await writeFile(join(cli.folder, 'a-file'), '')
+    const { code, stderr } = await cli.run(args, { TMPDIR: join(cli.folder, 'a-file', 'there') })
+
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/^error: TMPDIR: "[^"]+" cannot be written: a part of this path is not a folder\. [^\n]+\n$/)
+  },
+)
 
 // Elsewhere it would open a browser of the person who runs the tests.
 it.skipIf(process.platform !== 'linux')(

@@ -269,4 +269,13 @@ describe('the text of an option', () => {
       ...{ code: 'ERR_UPLOAD_INVALID_ARGUMENT', message: expect.not.stringContaining('hush') as string },
     })
   })
+
+  it('is JSON that can be sent as it is: with no number whose digits would change on the way', async () => {
+    expect(await readJsonOption('[9007199254740991, -0.1, "12345678901234567890"]', '--x')).toHaveLength(3)
+    for (const number of ['12345678901234567890', '-9007199254740993', '1e400']) {
+      await expect(readJsonOption(`{"a":[{"id":${number}}]}`, '--x')).rejects.toMatchObject({
+        ...{ code: 'ERR_UPLOAD_INVALID_ARGUMENT', message: expect.stringMatching(/^--x .* as a string\.$/) as string },
+      })
+    }
+  })
 })

@@ -23,6 +23,7 @@ import { exitCodeOf, jointExitCode, jointStatus, type UploadResult } from '../up
 import { countOf } from '../views/wording.ts'
 
 const NONE: ReadonlyMap<string, string> = new Map()
+const NAMED_AT_MOST = 5
 
 const HELP =
   'Without a key every session that is not confirmed or cancelled is taken up, one after another; one that waits for a ' +
@@ -48,21 +49,20 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     // Where there is nothing to resume, address and credentials are missed as little as in a dry run.
     const isIdle = chosen.length === 0
     const uplink = await uplinkFromOptions(isIdle ? { ...options, dryRun: true } : options, context, kept.journal)
-    for (const [key, later] of again) {
-      output.event('leftOut', { key, givenAgainAs: later })
-      const forget = commandLine('cancel', key, options, context.env)
-      output.complain(
-        `${key} is left out: it never began, and its files were given again as ${later}. To forget it: ${forget}`,
-      )
-    }
+    for (const [key, later] of again) output.event('leftOut', { key, givenAgainAs: later })
+    tellFirst(output, [...again], {
+      line: ([key, later]) =>
+        `${key} is left out: it never began, and its files were given again as ${later}. To forget it: ${commandLine('cancel', key, options, context.env)}`,
+      rest: 'mocap-uplink sessions --prune removes those whose files are confirmed.',
+    })
     const asked = baseUrlOf(options, context.env)
     const elsewhere = keys.length > 0 ? NONE : await begunElsewhere(chosen, kept.journal, asked)
-    for (const [key, begunAt] of elsewhere) {
-      output.event('leftOut', { key, begunAt })
-      const why = `it was begun at ${begunAt}, and this is ${hostOf(asked ?? '')}`
-      const resume = commandLine('resume', key, options, context.env)
-      output.complain(`${key} is left out: ${why}. If both are the same service: ${resume}`)
-    }
+    for (const [key, begunAt] of elsewhere) output.event('leftOut', { key, begunAt })
+    tellFirst(output, [...elsewhere], {
+      line: ([key, begunAt]) =>
+        `${key} is left out: it was begun at ${begunAt}, and this is ${hostOf(asked ?? '')}. If both are the same service: ${commandLine('resume', key, options, context.env)}`,
+      rest: 'mocap-uplink sessions lists all.',
+    })
     const sessions = chosen.filter(({ key }) => !elsewhere.has(key))
     const { filesIn, receipt } = options
     if (receipt !== undefined) {
@@ -94,6 +94,19 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     if (elsewhere.size > 0) codes.push(EXIT.failed)
     context.exitWith(left > 0 ? SIGNAL_EXIT[reason ?? 'SIGINT'] : jointExitCode(codes))
   })
+}
+
+type LeftOut = readonly [key: string, why: string]
+
+/** Says of the first sessions that are left out why, and counts the others: a script may have failed every minute of a night. */
+function tellFirst(
+  output: Output,
+  left: readonly LeftOut[],
+  { line, rest }: { readonly line: (one: LeftOut) => string; readonly rest: string },
+): void {
+  for (const one of left.slice(0, NAMED_AT_MOST)) output.complain(line(one))
+  const more = left.length - NAMED_AT_MOST
+  if (more > 0) output.complain(`${countOf(more, 'more session')} left out for the same reason. ${rest}`)
 }
 
 /** The sessions to resume, in the order given. A key that the journal does not have is wrong use. */

@@ -1,6 +1,7 @@
 // `mocap-uplink serve`: runs the service on this machine until it is stopped.
 
 import { existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import type { Command } from 'commander'
@@ -73,7 +74,7 @@ type Settings = Awaited<ReturnType<typeof serveSettings>>
 async function serve(context: CommandContext, options: ServeOptions): Promise<void> {
   const output = context.begin('serve', options)
   const settings = await interruptible(serveSettings(options, context.env), context.interruption)
-  if (options.data !== undefined) await makeFolderOf(options.data, '--data')
+  await (options.data === undefined ? makeFolderOf(tmpdir(), 'TMPDIR') : makeFolderOf(options.data, '--data'))
   // Imported only here: uploads need none of the service's packages.
   const { startService } = await import('../../service/index.ts')
   const isMade = options.data !== undefined && existsSync(join(options.data, 'db'))

@@ -41,6 +41,8 @@ const SAMPLE_SIZE = { trackingFiles: 40, clips: 5 }
 const COMPLETE_AFTER = '2s'
 /** The rate limit while the page is open. Without it, everything would be over before the browser is there. */
 const WATCHED_RATE = '20MB'
+/** Nothing brings a service of this machine back that has not answered for so long, ms. */
+const GIVE_UP_AFTER_MS = 60_000
 
 /** Tried again, because a service that has just been killed may still be writing. */
 const REMOVAL = { recursive: true, force: true, maxRetries: 5 } as const
@@ -128,9 +130,18 @@ async function play(
     limitRate,
     // The service is on this machine, whatever the environment says about proxies.
     proxy: null,
+    giveUpAfterMs: GIVE_UP_AFTER_MS,
   })
+  let lost: Error | undefined
+  void service.lost.then((error) => {
+    lost = error
+    void uplink.close()
+  })
+  const requireService = (): void => {
+    if (lost !== undefined) throw lost
+  }
 
-  const running = { output, interruption, uplink, stopWords: 'Stopping the demo.' }
+  const running = { output, interruption, uplink, requireService, stopWords: 'Stopping the demo.' }
   const uploads: UploadResult[] = []
   for (const begin of [uploadCaptures, uploadVideos]) {
     if (isStopped()) return undefined
@@ -138,9 +149,10 @@ async function play(
   }
   if (isStopped()) return undefined
   const analysis = await followAnalysis(requestAnalysis(uplink), running)
+  requireService()
   if (isStopped()) return undefined
   output.say('Reading every stored object back …')
-  const comparison = await compareStored(uplink, sourcesOf(samples), interruption.signal)
+  const comparison = await compareStored(uplink, sourcesOf(samples), interruption.signal).finally(requireService)
   return { uploads, analysis, comparison, durationMs: performance.now() - beganAtMs }
 }
 
@@ -153,11 +165,17 @@ async function show(output: Output, url: string, env: Environment): Promise<void
   }
 }
 
-async function follow(upload: Upload, running: RunningUpload): Promise<UploadResult> {
+interface RunningDemo extends RunningUpload {
+  /** Throws once the service has ended by itself: what became of the upload is then of no interest. */
+  requireService(): void
+}
+
+async function follow(upload: Upload, running: RunningDemo): Promise<UploadResult> {
   const { output } = running
   output.say(upload.flow === 'capture' ? 'Uploading captures …' : 'Uploading videos …')
   output.event('start', { flow: upload.flow, key: upload.key })
   const result = await followUpload(upload, running).result
+  running.requireService()
   output.event('flow', { ...result })
   for (const file of result.files) {
     if (file.error !== undefined) output.complain(`failed: ${file.name}: ${withAdvice(file.error)}`)

@@ -8,6 +8,8 @@ import type { Interruption } from '../signals.ts'
 export interface ServiceProcess {
   readonly url: string
   readonly apiKey: string
+  /** Resolves with how and why if it ends before it is asked to stop. */
+  readonly lost: Promise<Error>
   /** Asks it to stop, and kills it if it has not stopped within 5 s. Idempotent. */
   stop(): Promise<void>
 }
@@ -34,11 +36,14 @@ export async function startServiceProcess(
     detached: true,
   })
   interruption.atOnce(() => child.kill('SIGKILL'))
-  const exited = new Promise<void>((resolve) => {
-    child.once('exit', () => resolve())
-    child.once('error', () => resolve())
+  let isStopped = false
+  const exited = new Promise<string>((resolve) => {
+    // Once all that it said has been read.
+    child.once('close', (code, signal) => resolve(signal ?? `exit code ${code}`))
+    child.once('error', () => resolve('it cannot be run'))
   })
   const stop = async () => {
+    isStopped = true
     child.kill('SIGTERM')
     const timer = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS)
     await exited
@@ -46,20 +51,31 @@ export async function startServiceProcess(
   }
   let complaint = ''
   child.stderr?.on('data', (chunk: Buffer) => (complaint = (complaint + chunk.toString()).slice(-2_000)))
+  const lastWords = () => complaint.trim() || 'it said nothing'
+  let failure: Failure | undefined
+  const listening = listeningUrl(child.stdout, (error) => (failure = error))
+  const lost = new Promise<Error>((resolve) => {
+    void exited.then((how) => {
+      const why = failure === undefined ? '.' : `: ${failure.message}`
+      if (!isStopped) resolve(new Error(`The service has ended by itself (${how})${why}`))
+    })
+  })
   let timer: NodeJS.Timeout | undefined
   try {
     const url = await Promise.race([
-      listeningUrl(child.stdout),
+      listening,
       exited.then((): never => {
-        throw new Error(`The service ended before it listened: ${complaint.trim() || 'it said nothing'}`)
+        if (failure === undefined) throw new Error(`The service ended before it listened: ${lastWords()}`)
+        // Its code says that it is no mistake of this program.
+        throw Object.assign(new Error(failure.message), { code: failure.code })
       }),
       new Promise<never>((_resolve, reject) => {
         timer = setTimeout(() => {
-          reject(new Error(`The service did not listen within two minutes. ${complaint.trim() || 'It said nothing.'}`))
+          reject(new Error(`The service did not listen within two minutes: ${lastWords()}`))
         }, START_WITHIN_MS)
       }),
     ])
-    return { url, apiKey, stop }
+    return { url, apiKey, lost, stop }
   } catch (error) {
     await stop()
     throw error
@@ -68,13 +84,20 @@ export async function startServiceProcess(
   }
 }
 
-function listeningUrl(stdout: NodeJS.ReadableStream | null): Promise<string> {
+interface Failure {
+  readonly code: string
+  readonly message: string
+}
+
+/** Resolves with the URL at which it listens. `onFailure` hears with what error it ends. */
+function listeningUrl(stdout: NodeJS.ReadableStream | null, onFailure: (error: Failure) => void): Promise<string> {
   return new Promise((resolve) => {
     if (stdout === null) return
     // Read to its end, so that the child never blocks on a full pipe.
     createInterface({ input: stdout }).on('line', (line) => {
-      const event = JSON.parse(line) as { event?: string; url?: string }
-      if (event.event === 'listening' && event.url !== undefined) resolve(event.url)
+      const { event, url, error } = JSON.parse(line) as { event?: string; url?: string; error?: Failure }
+      if (event === 'listening' && url !== undefined) resolve(url)
+      if (event === 'result' && error !== undefined) onFailure(error)
     })
   })
 }

@@ -10,6 +10,7 @@ import { checkId, show } from '../../client/checks.ts'
 import { isWireObject, type ServiceId, type WireObject } from '../../client/contract/fields.ts'
 import { invalid, isUploadError, UploadError } from '../../core/errors.ts'
 import { parseByteSize } from '../../core/plan.ts'
+import { hasRoundedNumber } from '../rounded-numbers.ts'
 
 const SECOND_MS = 1000
 const UNIT_MS: Readonly<Record<string, number>> = { s: SECOND_MS, m: 60_000, h: 3_600_000, d: 86_400_000 }
@@ -68,14 +69,19 @@ export function parseSize(text: string, label: string, minBytes = 1): number {
   return bytes >= minBytes ? bytes : invalid(`${label} must be at least one byte.`)
 }
 
-/** The JSON of an option, as text or `@FILE`. Messages never show what it holds. */
+/** The JSON of an option, as text or `@FILE`. It is refused if it would be sent changed. Messages never show what it holds. */
 export async function readJsonOption(text: string, label: string): Promise<unknown> {
   const json = text.startsWith('@') ? await readText(text.slice(1), label) : text
+  let value: unknown
+  let isRounded: boolean
   try {
-    return JSON.parse(json) as unknown
+    value = JSON.parse(json)
+    isRounded = hasRoundedNumber(value)
   } catch {
     return invalid(`${label} is not JSON: give it in single quotes, such as '{"name":"…"}', or as @FILE.`)
   }
+  if (isRounded) invalid(`${label} has a number beyond 2^53, which would be sent rounded: give it as a string.`)
+  return value
 }
 
 /** Like `readJsonOption`, for an option that must be an object. */

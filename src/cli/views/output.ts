@@ -5,6 +5,7 @@ import { errorCode, fileProblem } from '../../adapters/node/file-problem.ts'
 import type { ErrorSummary } from '../../core/errors.ts'
 import { onOneLine, UNSHOWN } from '../../core/redact.ts'
 import { adviceFor } from './error-line.ts'
+import { hasRoundedNumber } from '../rounded-numbers.ts'
 import { columnsOf, wrapped } from './text-width.ts'
 
 /** `json`: JSON lines only. `quiet`: the result and errors. `lines`: a line per change. `terminal`: a live view. */
@@ -27,7 +28,10 @@ export interface Output {
   say(text: string): void
   /** Prints a line that answers the command. Prints nothing with `json`. */
   answer(text: string): void
-  /** Prints the document that the command is run for as it is, such as the service's JSON. Prints nothing with `json`. */
+  /**
+   * Prints the document that the command is run for as it is, such as the service's JSON. Prints nothing with `json`. In every mode
+   * it warns of numbers that were rounded when the document was read.
+   */
   document(value: unknown): void
   /** Prints one line on stderr, in every mode. */
   complain(text: string): void
@@ -68,6 +72,7 @@ export function createOutput(options: OutputOptions): Output {
     write()
     live?.draw()
   }
+  const complain = (text: string) => above(() => err.write(asLine(text, stderr)))
   return {
     mode,
     size: () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 }),
@@ -86,8 +91,10 @@ export function createOutput(options: OutputOptions): Output {
     document(value) {
       isForDocument = true
       if (mode !== 'json') above(() => out.write(`${toJson(value, stdout.isTTY)}\n`))
+      if (hasRoundedNumber(value))
+        complain('warning: numbers beyond 2^53 are shown rounded: their last digits are wrong.')
     },
-    complain: (text) => above(() => err.write(asLine(text, stderr))),
+    complain,
     draw: (text) => out.write(text),
     setLive(area) {
       live = area
