@@ -83,8 +83,6 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     },
     onChange: redraw,
   })
-  /** The number of cancels so far. They also end the starts that wait. */
-  let cancels = 0
   const view: UploaderView = {
     get elements() {
       return [drawing.element, question.element, announcer.region]
@@ -105,11 +103,11 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     async start() {
       if (!list.items.some(isReady)) return
       notices.clear()
-      const before = cancels
+      list.wish = 'resume'
       // Files of an unfinished upload go on with it. Whether any of these are is known once the element has looked.
       if (!offers.hasLooked)
         await Promise.race([offers.look(), new Promise((late) => setTimeout(late, LOOK_WITHIN_MS))])
-      if (before === cancels) await attempt((uplink) => list.start(uplink, list.items, setting()))
+      await attempt((uplink) => list.start(uplink, list.items, setting()))
     },
     async retry() {
       notices.clear()
@@ -118,10 +116,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     async cancel() {
       const { words, flow } = setting()
       const how = await question.ask(words, list.atStake(), flow === 'capture')
-      if (how) {
-        cancels += 1
-        await list.giveUp(how)
-      }
+      if (how) await list.giveUp(how)
       return how !== undefined
     },
     async clear() {

@@ -137,6 +137,59 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
     expect(await page.evaluate(() => document.querySelector('mocap-uploader')!.phase)).toBe('ready')
   })
 
+  test.each(['at once', 'while it looks'])(
+    'is still being looked for when a host starts and pauses %s, and nothing is sent',
+    async (when) => {
+      const page = await pages.openPage()
+
+      const phases = await page.evaluate(async (pausedWhen) => {
+        const { element } = elementRig.showScripted()
+        element.addFiles([new File(['x'], 'swing-03.mp4')])
+        const started = element.start()
+        if (pausedWhen !== 'at once') await navigator.locks.query()
+        element.pause()
+        await started
+        return element.phase
+      }, when)
+
+      expect(phases).toBe('paused')
+    },
+  )
+
+  test.each(['hidden', 'out of the page'])(
+    'is looked for in the journal of who has signed in while the element was %s, before anything is begun',
+    async (where) => {
+      const page = await pages.openPage()
+      const resumed = await page.evaluate(async (place) => {
+        const { element } = elementRig.showScripted()
+        const clip = new File(['x'], 'swing-03.mp4', { lastModified: 7 })
+        // Once it has looked.
+        element.addFiles([new File(['x'], 'swing-01.mp4')])
+        await element.start()
+        const resumed: string[] = []
+        const { uplink } = elementRig.scriptedUplink()
+        const facts = { fileName: clip.name, bytes: clip.size, modifiedAtMs: clip.lastModified }
+        const file = { ...facts, fileIndex: 0, name: clip.name, location: clip.name, how: 'pick' }
+        Object.assign(uplink, {
+          sessions: () =>
+            Promise.resolve([{ key: 'earlier', flow: 'video', status: 'open', filesConfirmed: 0, filesTotal: 1 }]),
+          sessionFiles: () => Promise.resolve([file]),
+          uploadVideos: () => resumed.push('begun anew'),
+          resume: (key: string) => (resumed.push(key), new Promise(() => undefined)),
+        })
+        if (place === 'hidden') Object.defineProperty(document, 'hidden', { value: true })
+        else element.remove()
+
+        element.uplink = uplink
+        element.addFiles([clip])
+        await element.start()
+        return resumed
+      }, where)
+
+      expect(resumed).toEqual(['earlier'])
+    },
+  )
+
   test('is none where no file could be read: its session is given up at once, and the file can be chosen again', async () => {
     const page = await pages.openPage()
     await pages.addElement(page, VIDEO)

@@ -75,6 +75,20 @@ it('heeds a pause that comes while an upload is still taken up again', async () 
   expect(said).toEqual(['first goes', 'first pauses', 'second pauses'])
 })
 
+it('begins nothing anew that was cancelled while it was looked for, and leaves it ready', async () => {
+  const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
+  const failing = { ...driven('first', 5).upload, done: () => Promise.reject(new Error('no')) }
+  list.add([chosen('swing-01.mp4', 5)])
+  list.start(UPLINK, list.items, { begin: () => failing })
+  await expect.poll(() => list.retryable().length).toBe(1)
+
+  const retried = list.retry(UPLINK, { begin: neverBegin, resume: refuse })
+  await list.giveUp('discard')
+  await retried
+
+  expect(list.items.map(({ state }) => state)).toEqual(['ready'])
+})
+
 it('takes up the others where one cannot be', async () => {
   const { list, resumed, retryWith } = await withFailed()
   const gone = new Error('gone')
@@ -139,6 +153,7 @@ it('sends nothing in place of a file that the browser had found by itself, where
   const file = { fileIndex: 0, name: 'swing-01.mp4', fileName: 'swing-01.mp4', location: 'swing-01.mp4', bytes: 100 }
   const offer = { session: {} as Offer['session'], files: [file], missing: [], found: new Map() }
   const failing = { ...first.upload, done: () => Promise.reject(new Error('no')) }
+  first.say(0, 'uploading', 60)
   list.adopt({ uplink: UPLINK, upload: failing, offer })
   await expect.poll(() => list.retryable().length).toBe(1)
   const sent: unknown[] = []
@@ -152,6 +167,8 @@ it('sends nothing in place of a file that the browser had found by itself, where
   expect(sent).toEqual([])
   // It can be chosen again, which takes its row.
   expect(list.items.map(({ state }) => state)).toEqual(['cancelled'])
+  // As of any other that was given up, no bytes are counted.
+  expect(list.totals()).toMatchObject({ sentBytes: 0, confirmedBytes: 0 })
   list.add([chosen('swing-01.mp4', 100)])
   expect(list.items).toMatchObject([{ state: 'ready' }])
 })
