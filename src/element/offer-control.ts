@@ -12,8 +12,6 @@ export interface OfferControl {
   readonly offers: readonly Offer[]
   /** The files of uploads that another tab, or another element of this page, drives. */
   readonly driven: readonly SessionFile[]
-  /** False while a look is under way, and before the first. */
-  readonly hasLooked: boolean
   accept(key: string): Promise<void>
   discard(key: string): Promise<void>
   /** Gives each file to the offer that it belongs to, and resumes the offers that are complete. Returns the files that no offer takes. */
@@ -23,6 +21,8 @@ export interface OfferControl {
    * longer does. Of looks that overlap, only the newest counts, and all resolve with it. A failure is not reported.
    */
   look(): Promise<void>
+  /** Resolves with the newest look. */
+  looked(): Promise<void>
 }
 
 /** What a cancel may give up. */
@@ -62,7 +62,6 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
   let looks = 0
   /** The newest look. Rejects if the journal cannot be read. */
   let looking = Promise.resolve()
-  let hasLooked = false
   const find = (key: string): Offer | undefined => offers.find(({ session }) => session.key === key)
 
   const once = async (key: string, work: (uplink: BrowserUplink) => Promise<void>): Promise<void> => {
@@ -107,7 +106,6 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
     } finally {
       // Without a journal there is nothing to offer. The error is shown when somebody acts.
       if (own === looks) {
-        hasLooked = true
         if (elsewhere.length > 0) watch(elsewhere, own)
         driven = elsewhere.flatMap(({ files }) => files)
         // Files that were chosen again stay chosen.
@@ -137,9 +135,6 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
     },
     get driven() {
       return driven
-    },
-    get hasLooked() {
-      return hasLooked
     },
     async accept(key) {
       const offer = find(key)
@@ -173,9 +168,11 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
       for (const offer of fed.complete) void once(offer.session.key, (uplink) => goOn(uplink, offer))
       return fed.rest
     },
-    async look() {
-      hasLooked = false
+    look() {
       looking = look((looks += 1))
+      return control.looked()
+    },
+    async looked() {
       let newest
       do await (newest = looking).catch(() => undefined)
       while (newest !== looking)

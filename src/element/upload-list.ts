@@ -124,7 +124,7 @@ export function createUploadList(listener: ListListener): UploadList {
   const opening = new Set<Job>()
 
   const carry = (job: Job): void => {
-    jobs = [...jobs, job]
+    jobs.push(job)
     follow(job)
   }
 

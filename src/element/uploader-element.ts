@@ -57,7 +57,6 @@ export class MocapUploaderElement extends Base {
     }
     // A document takes no sheet of another one, and an element that moves to it, such as to a window of its own, loses those it has.
     this.#root.adoptedStyleSheets = [styleSheet(this.ownerDocument)]
-    this.#view.redraw()
     this.#look()
     document.addEventListener('visibilitychange', this.#onReturn)
   }
@@ -69,7 +68,6 @@ export class MocapUploaderElement extends Base {
   }
 
   attributeChangedCallback(): void {
-    this.#view.redraw()
     this.#look()
   }
 
@@ -160,6 +158,7 @@ export class MocapUploaderElement extends Base {
 
   /** Looks for unfinished uploads, also out of sight: what is begun there goes by what was found. */
   #look(): void {
+    this.#view.redraw()
     void this.#view.lookForOffers()
   }
 

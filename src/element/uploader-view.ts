@@ -105,8 +105,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       notices.clear()
       list.wish = 'resume'
       // Files of an unfinished upload go on with it. Whether any of these are is known once the element has looked.
-      if (!offers.hasLooked)
-        await Promise.race([offers.look(), new Promise((late) => setTimeout(late, LOOK_WITHIN_MS))])
+      await Promise.race([offers.looked(), new Promise((late) => setTimeout(late, LOOK_WITHIN_MS))])
       await attempt((uplink) => list.start(uplink, list.items, setting()))
     },
     async retry() {
