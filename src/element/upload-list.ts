@@ -58,8 +58,6 @@ export interface UploadList {
   clear(): void
 }
 
-const ENDED = { bytesPerSecond: 0, isOver: true }
-
 export function createUploadList(listener: ListListener): UploadList {
   const rows = createRows()
   let jobs: Job[] = []
@@ -130,7 +128,7 @@ export function createUploadList(listener: ListListener): UploadList {
 
   /** Its uploaded bytes are given up. */
   const giveUpItem = (item: Item): void =>
-    touch(item, { ...ENDED, state: 'cancelled', sentBytes: 0, confirmedBytes: 0, error: undefined })
+    touch(item, { state: 'cancelled', sentBytes: 0, confirmedBytes: 0, error: undefined })
 
   /** `error` is the file's own. What ended the whole upload is shown once, and not in each row. */
   const settleItem = (item: Item, report: UploadReport | undefined, error: ErrorSummary | undefined): void => {
@@ -138,7 +136,7 @@ export function createUploadList(listener: ListListener): UploadList {
     // A confirmed file stays so, unless the whole upload was given up.
     if (item.state === 'confirmed' && !(isCancelled && !report.keepsConfirmed)) return
     if (isCancelled) giveUpItem(item)
-    else touch(item, { ...ENDED, state: 'failed', error: error ?? item.error })
+    else touch(item, { isOver: true, state: 'failed', error: error ?? item.error })
     rows.giveWay(item)
   }
 

@@ -23,7 +23,7 @@ import type { Setting } from './setting.ts'
 import { createSummaryBar, type SummaryActions } from './summary-bar.ts'
 import { createUploadList } from './upload-list.ts'
 import type { Tell } from './uploader-events.ts'
-import { namesOf } from './words.ts'
+import { namesOf, type Words } from './words.ts'
 
 /** How long a start waits for a look, ms. A look may never end, as where the disk of a file that the browser remembers hangs. */
 const LOOK_WITHIN_MS = 5_000
@@ -79,7 +79,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       for (const item of early) if (!rest.has(item)) list.remove(item)
       // Another tab has confirmed these files meanwhile, or is gone and they are offered.
       const isDriven = new Set(offers.driven.map(({ fileName }) => fileName))
-      notices.keepRefused(({ name, reason }) => reason !== 'elsewhere' || isDriven.has(name), setting().words)
+      notices.keepRefused(({ name, reason }) => reason !== 'elsewhere' || isDriven.has(name))
     },
     onChange: redraw,
   })
@@ -92,7 +92,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       const { words, accept, flow } = setting()
       const here = list.items.filter((item) => !isReplaceable(item) && !again?.has(item))
       notices.clear()
-      if (files.length === 0) notices.showNothing(words)
+      if (files.length === 0) notices.showNothing()
       const accepted = judge(files, here, { accept, isCapture: flow === 'capture' })
       redraw()
       if (accepted.length === 0) return
@@ -138,12 +138,12 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     present: readonly Item[],
     rules: Pick<AcceptanceRules, 'accept' | 'isCapture'>,
   ): Chosen[] {
-    const { words, isRenaming } = setting()
+    const { isRenaming } = setting()
     const rest = offers.feed(files)
     const offered = offers.offers.flatMap((offer) => offer.files)
     const { accepted, refused } = judgeFiles(rest, present, { ...rules, isRenaming, offered, driven: offers.driven })
     if (refused.length > 0) {
-      notices.showRefused(refused, words)
+      notices.showRefused(refused)
       tell('mocap-upload-refused', { files: refused })
     }
     return accepted
@@ -174,15 +174,14 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
 
   /** Shows what the rows do not: why the whole upload failed, or else the details for those who run the page. Nothing is said twice. */
   function explain(failed: readonly Item[], error: ErrorSummary | undefined): void {
-    const { words } = setting()
     if (failed.length === 0 || failed.some((item) => !item.error)) {
-      if (error) notices.showProblem(error, words)
+      if (error) notices.showProblem(error)
       return
     }
     const forOthers = failed.filter((item) => item.error && problemOf(item.error) === 'setup')
     const ofFirst = forOthers[0]?.error
     const names = forOthers.map(({ name }) => name)
-    if (ofFirst) notices.showProblem(ofFirst, words, namesOf(names, words))
+    if (ofFirst) notices.showProblem(ofFirst, (words) => namesOf(names, words))
   }
 
   /** Discards uploads that have nothing left to do, because another upload has delivered their files. */
@@ -200,15 +199,15 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     }
   }
 
-  function showProblem(error: ErrorSummary, title?: string): void {
-    notices.showProblem(error, setting().words, title)
+  function showProblem(error: ErrorSummary, title?: (words: Words) => string): void {
+    notices.showProblem(error, title)
     tell('mocap-upload-error', { error, report: undefined })
   }
 
   function onRowAction(item: Item, action: RowAction): void {
     if (action === 'retry') void view.retry()
     // The row stays until the file is there, so that a person who closes the picker still sees what is missing.
-    else if (action === 'choose') void zone.choose(item)
+    else if (action === 'chooseAgain') void zone.choose(item)
     // It may have been started since its row was drawn.
     else if (isReady(item)) {
       list.remove(item)
@@ -226,7 +225,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
         return
       }
       const message = 'Give uplink or base-url and credentials.'
-      showProblem({ code: 'ERR_UPLOAD_INVALID_ARGUMENT', message }, setting().words.notSetUp)
+      showProblem({ code: 'ERR_UPLOAD_INVALID_ARGUMENT', message }, ({ notSetUp }) => notSetUp)
     } catch (error) {
       showProblem(summarize(error))
     }
