@@ -100,7 +100,7 @@ export function createUploadList(listener: ListListener): UploadList {
       over.add(job)
       // The last reading. What it leaves open, such as a file that the upload never began, is settled after it.
       read(job, Number.NaN)
-      job.items.forEach((item, index) => settleItem(item, report, report?.files[index]?.error))
+      for (const item of job.items) settleItem(item, report)
       listener.settled(job, report, error)
       listener.change()
     }
@@ -130,13 +130,13 @@ export function createUploadList(listener: ListListener): UploadList {
   const giveUpItem = (item: Item): void =>
     touch(item, { state: 'cancelled', sentBytes: 0, confirmedBytes: 0, error: undefined })
 
-  /** `error` is the file's own. What ended the whole upload is shown once, and not in each row. */
-  const settleItem = (item: Item, report: UploadReport | undefined, error: ErrorSummary | undefined): void => {
+  /** Its error stays the file's own. What ended the whole upload is shown once, and not in each row. */
+  const settleItem = (item: Item, report: UploadReport | undefined): void => {
     const isCancelled = report?.status === 'cancelled'
     // A confirmed file stays so, unless the whole upload was given up.
     if (item.state === 'confirmed' && !(isCancelled && !report.keepsConfirmed)) return
     if (isCancelled) giveUpItem(item)
-    else touch(item, { isOver: true, state: 'failed', error: error ?? item.error })
+    else touch(item, { isOver: true, state: 'failed' })
     rows.giveWay(item)
   }
 

@@ -6,7 +6,7 @@ import type { Source } from '../../src/core/ports.ts'
 import type { Offer } from '../../src/element/offers.ts'
 import { createUploadList } from '../../src/element/upload-list.ts'
 import type { Outage, Upload } from '../../src/flows/upload.ts'
-import { ignore, refuse, UPLINK, driven } from './upload-list-rig.ts'
+import { chosen, ignore, refuse, UPLINK, driven } from './upload-list-rig.ts'
 
 /** A list with one file, which has changed behind its handle since it was chosen, and the uploads that were begun. */
 function listed() {
@@ -52,6 +52,52 @@ it('has at stake what a cancel ends, and nothing of an upload that is over', asy
   await upload.done()
 
   expect(list.atStake()).toMatchObject({ filesConfirmed: 0, confirmedBytes: 0 })
+})
+
+it.each([
+  ['keeps what is confirmed when the rest is given up', true, ['confirmed', 'cancelled', 'cancelled'], 5],
+  ['gives up what is confirmed with all the rest', undefined, ['cancelled', 'cancelled', 'cancelled'], 0],
+])('%s, and counts no byte of what is given up', async (_, keepsConfirmed, states, bytes) => {
+  const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
+  list.add(['swing-01.mp4', 'swing-02.mp4', 'swing-03.mp4'].map((name) => chosen(name, 5)))
+  const { upload, say } = driven('first', 5, 5, 5)
+  let cancelled = (): void => undefined
+  const done = new Promise((_resolve, reject) => {
+    cancelled = () =>
+      reject(Object.assign(new Error('no'), { report: { status: 'cancelled', keepsConfirmed, files: [] } }))
+  })
+  list.start(UPLINK, list.items, { begin: () => ({ ...upload, done: () => done }) as Upload })
+  say(0, 'confirmed', 5)
+  say(1, 'failed', 3)
+  say(2, 'uploading', 2)
+
+  cancelled()
+
+  await expect.poll(() => list.phase()).toBe('settled')
+  expect(list.items.map(({ state }) => state)).toEqual(states)
+  expect(list.totals()).toMatchObject({ sentBytes: bytes, confirmedBytes: bytes })
+  expect(list.retryable()).toEqual([])
+  expect(list.items.map(({ error }) => error)).toEqual([undefined, undefined, undefined])
+})
+
+it('offers to try again what failed once its upload is over, but not what has to be chosen again, and keeps why', async () => {
+  const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
+  list.add(['swing-01.mp4', 'swing-02.mp4'].map((name) => chosen(name, 5)))
+  const { upload, say, end } = driven('first', 5, 5)
+  list.start(UPLINK, list.items, { begin: () => upload })
+  say(0, 'failed', 3)
+  list.totals()
+  expect(list.retryable()).toEqual([])
+
+  end()
+  await expect.poll(() => list.phase()).toBe('settled')
+
+  // The second was never begun.
+  expect(list.items).toMatchObject([
+    { state: 'failed', error: { code: 'ERR_UPLOAD_SOURCE_CHANGED' } },
+    { state: 'failed', error: undefined },
+  ])
+  expect(list.retryable()).toEqual([list.items[1]])
 })
 
 it('takes the report of a failure also where the Uplink came with another copy of the package', async () => {
