@@ -43,8 +43,8 @@ export interface UploadList {
   atStake(): Totals
   /** What was asked for last. It also applies to uploads that are still to be begun or resumed. After a cancel: nothing. */
   wish: 'pause' | 'resume' | undefined
-  /** Starts an upload of those of `wanted` that are ready, unless all was cancelled. Throws the flow's error about its input. */
-  start(uplink: BrowserUplink, wanted: readonly Item[], setting: Pick<Setting, 'begin'>): void
+  /** Starts an upload of those of `wanted` that are still here and ready, unless all was cancelled. Throws the flow's error about its input. */
+  start(uplink: BrowserUplink, wanted: Pick<ReadonlySet<Item>, 'has'>, setting: Pick<Setting, 'begin'>): void
   /** Adds a resumed upload of an earlier life of the page. */
   adopt(resumed: ResumedUpload): void
   pause(): void
@@ -162,7 +162,10 @@ export function createUploadList(listener: ListListener): UploadList {
       listener.change()
     },
     start(uplink, wanted, setting) {
-      const taken = wanted.filter(isReady)
+      const taken = rows
+        .items()
+        .filter(isReady)
+        .filter((item) => wanted.has(item))
       if (taken.length === 0 || !list.wish) return
       const upload = setting.begin(uplink, taken.map(sourceOf))
       for (const item of taken) touch(item, { state: 'waiting', error: undefined })
@@ -220,11 +223,7 @@ export function createUploadList(listener: ListListener): UploadList {
         await Promise.all(again.map(begin))
       } finally {
         await Promise.allSettled(keepers)
-        list.start(
-          uplink,
-          rows.items().filter((item) => wanted.has(item)),
-          setting,
-        )
+        list.start(uplink, wanted, setting)
       }
     },
     unfinished: () =>

@@ -83,6 +83,8 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     },
     onChange: redraw,
   })
+  /** Files for which a start was asked. Those that are added while it waits are not among them. */
+  const asked = new WeakSet<Item>()
   const view: UploaderView = {
     get elements() {
       return [drawing.element, question.element, announcer.region]
@@ -102,11 +104,12 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     },
     async start() {
       if (!list.items.some(isReady)) return
+      for (const item of list.items) asked.add(item)
       notices.clear()
       list.wish = 'resume'
       // Files of an unfinished upload go on with it. Whether any of these are is known once the element has looked.
       await Promise.race([offers.looked(), new Promise((late) => setTimeout(late, LOOK_WITHIN_MS))])
-      await attempt((uplink) => list.start(uplink, list.items, setting()))
+      await attempt((uplink) => list.start(uplink, asked, setting()))
     },
     async retry() {
       notices.clear()

@@ -115,10 +115,13 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
       element.addFiles([new File(['x'], 'swing-03.mp4')])
     })
     await button(page, 'Upload 1 file').click()
+    // What is added meanwhile waits for a click of its own.
+    await page.evaluate(() => document.querySelector('mocap-uploader')!.addFiles([new File(['x'], 'swing-04.mp4')]))
 
     await page.clock.runFor(5_000)
 
     await button(page, 'Pause').waitFor()
+    await expect.poll(() => statuses(page)).toEqual(['Waiting', 'Ready'])
   })
 
   test('is still being looked for when a host starts and cancels, and nothing is uploaded', async () => {

@@ -14,7 +14,7 @@ async function withFailed() {
   for (const key of ['first', 'second']) {
     const upload = { on: ignore, done: () => Promise.reject(new Error('no')), key, files: () => [] }
     list.add([chosen(`${key}.mp4`, 5)])
-    list.start(UPLINK, list.items, { begin: () => upload as unknown as Upload })
+    list.start(UPLINK, new Set(list.items), { begin: () => upload as unknown as Upload })
   }
   await expect.poll(() => list.retryable().length).toBe(2)
   const said: string[] = []
@@ -39,7 +39,7 @@ it.each([
   const first = keeping('first')
   const failing = { on: ignore, done: () => Promise.reject(new Error('no')), key: 'first', files: () => [] }
   list.add([chosen('first.mp4', 5)])
-  list.start(first, list.items, { begin: () => failing as unknown as Upload })
+  list.start(first, new Set(list.items), { begin: () => failing as unknown as Upload })
   await expect.poll(() => list.retryable().length).toBe(1)
   const asked: BrowserUplink[] = []
   const resume: Setting['resume'] = async (uplink) => (asked.push(uplink), driven('first', 5).upload)
@@ -79,7 +79,7 @@ it('begins nothing anew that was cancelled while it was looked for, and leaves i
   const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
   const failing = { ...driven('first', 5).upload, done: () => Promise.reject(new Error('no')) }
   list.add([chosen('swing-01.mp4', 5)])
-  list.start(UPLINK, list.items, { begin: () => failing })
+  list.start(UPLINK, new Set(list.items), { begin: () => failing })
   await expect.poll(() => list.retryable().length).toBe(1)
 
   const retried = list.retry(UPLINK, { begin: neverBegin, resume: refuse })

@@ -29,7 +29,7 @@ function listed() {
 it('is under way as soon as it was begun: a second click finds nothing that is ready', () => {
   const { list, begin } = listed()
 
-  list.start(UPLINK, list.items, { begin })
+  list.start(UPLINK, new Set(list.items), { begin })
 
   expect(list.phase()).toBe('uploading')
 })
@@ -37,7 +37,7 @@ it('is under way as soon as it was begun: a second click finds nothing that is r
 it('is being cancelled until the report has come, and does not upload again for a moment', () => {
   const { list } = listed()
   const upload = { on: ignore, done: () => new Promise<never>(ignore), files: () => [] }
-  list.start(UPLINK, list.items, { begin: () => ({ ...upload, state: 'cancelled' }) as unknown as Upload })
+  list.start(UPLINK, new Set(list.items), { begin: () => ({ ...upload, state: 'cancelled' }) as unknown as Upload })
 
   expect(list.phase()).toBe('cancelling')
 })
@@ -45,7 +45,7 @@ it('is being cancelled until the report has come, and does not upload again for 
 it('has at stake what a cancel ends, and nothing of an upload that is over', async () => {
   const { list } = listed()
   const { upload, say, end } = driven('first', 5)
-  list.start(UPLINK, list.items, { begin: () => upload })
+  list.start(UPLINK, new Set(list.items), { begin: () => upload })
   say(0, 'confirmed', 5)
   expect(list.atStake()).toMatchObject({ filesConfirmed: 1, confirmedBytes: 5 })
   end()
@@ -66,7 +66,7 @@ it.each([
     cancelled = () =>
       reject(Object.assign(new Error('no'), { report: { status: 'cancelled', keepsConfirmed, files: [] } }))
   })
-  list.start(UPLINK, list.items, { begin: () => ({ ...upload, done: () => done }) as Upload })
+  list.start(UPLINK, new Set(list.items), { begin: () => ({ ...upload, done: () => done }) as Upload })
   say(0, 'confirmed', 5)
   say(1, 'failed', 3)
   say(2, 'uploading', 2)
@@ -84,7 +84,7 @@ it('offers to try again what failed once its upload is over, but not what has to
   const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
   list.add(['swing-01.mp4', 'swing-02.mp4'].map((name) => chosen(name, 5)))
   const { upload, say, end } = driven('first', 5, 5)
-  list.start(UPLINK, list.items, { begin: () => upload })
+  list.start(UPLINK, new Set(list.items), { begin: () => upload })
   say(0, 'failed', 3)
   list.totals()
   expect(list.retryable()).toEqual([])
@@ -107,7 +107,7 @@ it('takes the report of a failure also where the Uplink came with another copy o
   const report = { status: 'failed', files: [] }
   const done = () => Promise.reject(Object.assign(new Error('no'), { code: 'ERR_UPLOAD_FAILED', report }))
 
-  list.start(UPLINK, list.items, {
+  list.start(UPLINK, new Set(list.items), {
     begin: () => ({ on: ignore, done, state: 'failed', files: () => [] }) as unknown as Upload,
   })
 
@@ -117,8 +117,8 @@ it('takes the report of a failure also where the Uplink came with another copy o
 it('begins one upload, however quickly one clicks', () => {
   const { list, begin, begun } = listed()
 
-  list.start(UPLINK, list.items, { begin })
-  list.start(UPLINK, list.items, { begin })
+  list.start(UPLINK, new Set(list.items), { begin })
+  list.start(UPLINK, new Set(list.items), { begin })
 
   expect(begun).toEqual([1])
 })
@@ -126,7 +126,7 @@ it('begins one upload, however quickly one clicks', () => {
 it('uploads the file as it was when it was chosen, and never what its handle leads to by then', async () => {
   const { list, given, begin } = listed()
 
-  list.start(UPLINK, list.items, { begin })
+  list.start(UPLINK, new Set(list.items), { begin })
 
   const [source] = given
   expect(source).toMatchObject({ name: 'swing-01.mp4', location: 'cam1/swing-01.mp4' })
@@ -159,7 +159,7 @@ it('tries again what failed, and not what is merely ready', async () => {
     return failing as unknown as Upload
   }
   add('swing-01.mp4')
-  list.start(UPLINK, list.items, { begin })
+  list.start(UPLINK, new Set(list.items), { begin })
   await expect.poll(() => list.retryable().length).toBe(1)
   add('swing-02.mp4')
 
@@ -179,7 +179,7 @@ it('waits no more while bytes go, whoever is asked later: a part may be minutes 
       if (name === 'waiting') tell = handler
     },
   }
-  list.start(UPLINK, list.items, { begin: () => upload as unknown as Upload })
+  list.start(UPLINK, new Set(list.items), { begin: () => upload as unknown as Upload })
 
   tell({ untilMs: 60_000 })
   expect(list.phase()).toBe('waiting')
