@@ -75,6 +75,28 @@ it('heeds a pause that comes while an upload is still taken up again', async () 
   expect(said).toEqual(['first goes', 'first pauses', 'second pauses'])
 })
 
+it('goes on with what was cancelled while it was still taken up again only when it is asked to', async () => {
+  const { list, said, resumed, retryWith } = await withFailed()
+  const arrivals = new Map<string, () => void>()
+  const retried = retryWith((key) => new Promise((resolve) => arrivals.set(key, () => resolve(resumed(key)))))
+  await expect.poll(() => arrivals.size).toBe(2)
+
+  await list.giveUp('discard')
+  for (const arrive of arrivals.values()) arrive()
+  await retried
+
+  expect(said).toEqual(['first pauses', 'second pauses'])
+})
+
+it('tries again also after a pause', async () => {
+  const { list, said, resumed, retryWith } = await withFailed()
+  list.pause()
+
+  await retryWith((key) => Promise.resolve(resumed(key)))
+
+  expect(said).toEqual(['first goes', 'second goes'])
+})
+
 it('begins nothing anew that was cancelled while it was looked for, and leaves it ready', async () => {
   const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
   const failing = { ...driven('first', 5).upload, done: () => Promise.reject(new Error('no')) }

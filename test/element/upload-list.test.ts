@@ -114,6 +114,38 @@ it('takes the report of a failure also where the Uplink came with another copy o
   await expect.poll(() => told).toEqual([report])
 })
 
+it.each([
+  ['paused where it was paused', 'pause', ['pause']],
+  ['not paused where it goes on', 'resume', []],
+  ['not at all where all was cancelled', undefined, undefined],
+] as const)('begins what a start still waited to begin %s meanwhile', (_, wish, expected) => {
+  const { list } = listed()
+  let said: string[] | undefined
+  const { upload } = driven('first', 5)
+  list.wish = wish
+
+  list.start(UPLINK, new Set(list.items), {
+    begin() {
+      said = []
+      return { ...upload, pause: () => said?.push('pause') }
+    },
+  })
+
+  expect(said).toEqual(expected)
+})
+
+it('begins none of the files that were added after the start was asked for, nor one that is gone', () => {
+  const { list, begin, given } = listed()
+  list.add([chosen('swing-02.mp4', 5), chosen('swing-03.mp4', 5)])
+  const asked = new Set(list.items.slice(0, 2))
+  list.remove(list.items[1]!)
+
+  list.start(UPLINK, asked, { begin })
+
+  expect(given.map(({ name }) => name)).toEqual(['swing-01.mp4'])
+  expect(list.items.map(({ state }) => state)).toEqual(['waiting', 'ready'])
+})
+
 it('begins one upload, however quickly one clicks', () => {
   const { list, begin, begun } = listed()
 
