@@ -21,8 +21,6 @@ export interface OfferControl {
    * longer does. Of looks that overlap, only the newest counts, and all resolve with it. A failure is not reported.
    */
   look(): Promise<void>
-  /** Resolves with the newest look. */
-  looked(): Promise<void>
 }
 
 /** What a cancel may give up. */
@@ -168,11 +166,8 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
       for (const offer of fed.complete) void once(offer.session.key, (uplink) => goOn(uplink, offer))
       return fed.rest
     },
-    look() {
+    async look() {
       looking = look((looks += 1))
-      return control.looked()
-    },
-    async looked() {
       let newest
       do await (newest = looking).catch(() => undefined)
       while (newest !== looking)

@@ -107,8 +107,8 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       for (const item of list.items) asked.add(item)
       notices.clear()
       list.wish = 'resume'
-      // Files of an unfinished upload go on with it. Whether any of these are is known once the element has looked.
-      await Promise.race([offers.looked(), new Promise((late) => setTimeout(late, LOOK_WITHIN_MS))])
+      // Files of an unfinished upload go on with it, and those that another tab or element has begun to upload are not sent twice.
+      await Promise.race([offers.look(), new Promise((late) => setTimeout(late, LOOK_WITHIN_MS))])
       await attempt((uplink) => list.start(uplink, asked, setting()))
     },
     async retry() {

@@ -193,6 +193,33 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
     },
   )
 
+  test('is not begun anew by another element that looked before, nor by a tab beside this one', async () => {
+    const page = await pages.openPage()
+    await page.route(isLatePart, () => undefined)
+    await pages.addElement(page, VIDEO)
+    await page.evaluate(() => {
+      const first = document.querySelector('mocap-uploader')!
+      const second = document.createElement('mocap-uploader')
+      for (const name of first.getAttributeNames()) second.setAttribute(name, first.getAttribute(name)!)
+      second.id = 'second'
+      second.credentials = first.credentials
+      document.body.append(second)
+    })
+    await hasLooked(page)
+    const second = page.locator('#second')
+    await second.locator('input').first().setInputFiles(pages.pathOf('swing-02.mp4'))
+    await second.getByRole('button', { name: 'Upload 1 file' }).waitFor()
+    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
+    await button(page, 'Upload 2 files').click()
+    await heading(page).first().getByText('1 of 2 files confirmed').waitFor()
+
+    await second.getByRole('button', { name: 'Upload 1 file' }).click()
+
+    await second.getByRole('alert').getByText('swing-02.mp4: it is being uploaded already').waitFor()
+    const begun = await page.evaluate(() => globalThis.told.filter(({ name }) => name === 'start').length)
+    expect(begun).toBe(1)
+  })
+
   test('is none where no file could be read: its session is given up at once, and the file can be chosen again', async () => {
     const page = await pages.openPage()
     await pages.addElement(page, VIDEO)
