@@ -9,20 +9,18 @@ export type UploaderInput = Partial<Omit<VideosInput, 'files'>> & Partial<Omit<C
 
 export type UploaderFlow = 'video' | 'capture'
 
-type Kind = 'number' | 'boolean'
-
-const FIELDS: readonly (readonly [attribute: string, field: string, kind?: Kind])[] = [
-  ['movement-type', 'movementTypeId', 'number'],
+const FIELDS: readonly (readonly [attribute: string, field: string, read?: (text: string) => unknown])[] = [
+  ['movement-type', 'movementTypeId', Number],
   ['player', 'playerId'],
   ['date', 'sessionDate'],
-  ['session-type', 'sessionTypeId', 'number'],
-  ['frame-rate', 'frameRate', 'number'],
+  ['session-type', 'sessionTypeId', Number],
+  ['frame-rate', 'frameRate', Number],
   ['org', 'orgId'],
-  ['mocap-type', 'mocapTypeId', 'number'],
+  ['mocap-type', 'mocapTypeId', Number],
   ['session', 'sessionId'],
   ['kind', 'kind'],
-  ['rename', 'rename', 'boolean'],
-  ['reprocess', 'reprocess', 'boolean'],
+  ['rename', 'rename', isOn],
+  ['reprocess', 'reprocess', isOn],
 ]
 
 /** The attributes whose change redraws the element. The others are read when they are needed. */
@@ -34,10 +32,9 @@ export function flowOf(element: Element): UploaderFlow {
 
 /** An absent attribute is an absent field. Text that is not a number becomes NaN, which the flow refuses by the name of the field. */
 export function inputOf(element: Element, given: UploaderInput): UploaderInput {
-  const found = FIELDS.flatMap(([attribute, field, kind]) => {
+  const found = FIELDS.flatMap(([attribute, field, read = String]) => {
     const text = element.getAttribute(attribute)
-    if (text === null || (text === '' && kind !== 'boolean')) return []
-    return [[field, kind === 'number' ? Number(text) : kind === 'boolean' ? isOn(text) : text] as const]
+    return text === null || (text === '' && read !== isOn) ? [] : [[field, read(text)] as const]
   })
   return { ...(Object.fromEntries(found) as UploaderInput), ...given }
 }

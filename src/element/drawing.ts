@@ -77,7 +77,7 @@ export function createDrawing(
     const hasList = phase !== 'empty'
     zone.draw(words, accept, { hasList, isCompact: hasList || offers.offers.length > 0 })
     cards.draw(offers.offers, words)
-    notices.draw()
+    notices.draw(words)
     const retryable = list.retryable()
     summary.draw(words, { phase, totals, readyCount: items.filter(isReady).length, retryable })
     const onItsWay = items.find(({ state }) => state === 'uploading')

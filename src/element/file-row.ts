@@ -9,7 +9,7 @@ import { remainingOf } from './reading.ts'
 import type { Words } from './words.ts'
 
 /** What a row's one button does. */
-export type RowAction = 'remove' | 'retry' | 'choose'
+export type RowAction = 'remove' | 'retry' | 'chooseAgain'
 
 /** How to draw a row, apart from what its item says. */
 export interface Look {
@@ -68,7 +68,7 @@ export function createFileRow(item: Item, onAction: (item: Item, action: RowActi
       if (!bar.hidden) drawBar(bar, fill, share, item.name, [...said].join(', '))
       showText(problem, error && words.problems[problemOf(error)])
       action = rowActionOf(item, isRetryAlone)
-      const word = action && actionWord(action, words)
+      const word = action === 'retry' ? words.retry(1) : action && words[action]
       showText(button, word)
       setAttribute(button, 'aria-label', word && words.actionOn(word, item.name))
       return true
@@ -102,13 +102,8 @@ function rowActionOf({ state, error, isOver }: Item, isRetryAlone: boolean): Row
   if (state === 'ready') return 'remove'
   if (state !== 'failed' || !error) return undefined
   const problem = problemOf(error)
-  if (problem === 'choose') return problem
+  if (problem === 'choose') return 'chooseAgain'
   return isOver && isRetryAlone && problem !== 'setup' ? 'retry' : undefined
-}
-
-function actionWord(action: RowAction, words: Words): string {
-  if (action === 'retry') return words.retry(1)
-  return action === 'remove' ? words.remove : words.chooseAgain
 }
 
 function statusOf(item: Item, shown: ShownState, { words, remainingMs }: Look): (string | false)[] {

@@ -26,7 +26,7 @@ export interface Item extends Identity, Partial<Pick<ChosenFile, 'file' | 'handl
   retries: number
   /** The error of this file alone. */
   error: ErrorSummary | undefined
-  /** Its upload has ended, so that another try can begin. */
+  /** Whether the upload in which it failed has ended, so that another try can begin. */
   isOver: boolean
   /** The same file, chosen again. It now has the row, and is counted instead of this one. */
   replacedBy: Item | undefined

@@ -13,16 +13,19 @@ const NAMED_REFUSALS = 5
 export interface Notices {
   readonly element: HTMLElement
   /** Says that what was dropped or added holds no file. */
-  showNothing(words: Words): void
+  showNothing(): void
   /** Names the refused files. There must be at least one. */
-  showRefused(refused: readonly Refusal[], words: Words): void
+  showRefused(refused: readonly Refusal[]): void
   /** Takes back, of the refusals that are shown, those that do not hold any more. */
-  keepRefused(holds: (refusal: Refusal) => boolean, words: Words): void
+  keepRefused(holds: (refusal: Refusal) => boolean): void
   /** Shows an error. `title` replaces the words for its code. */
-  showProblem(error: ErrorSummary, words: Words, title?: string): void
+  showProblem(error: ErrorSummary, title?: (words: Words) => string): void
   clear(): void
-  /** Shows the last that was to be shown. It pushes down what is below it, so it comes with everything else that moves. */
-  draw(): void
+  /**
+   * Shows the last that was to be shown, and anew in other words. It pushes down what is below it, so it comes with everything else
+   * that moves.
+   */
+  draw(words: Words): void
 }
 
 /** `onChange` is called when there is something to draw; `onDismissed` when the notice is gone that had the focus. */
@@ -32,54 +35,60 @@ export function createNotices(onChange: () => void, onDismissed: () => void): No
   const said = build('div', 'notice-words')
   const dismiss = buildButton('dismiss-button quiet-button', () => notices.clear())
   const notice = build('div', 'notice', {}, said, dismiss)
-  /** What is to be shown next. */
-  let next: readonly Node[] | undefined
-  /** Those that are shown. */
+  /** What is to be read. */
+  let content: ((words: Words) => readonly [title: string, ...more: readonly Node[]]) | undefined
+  /** The words in which it is shown. Undefined until it is. */
+  let shown: Words | undefined
   let refusals: readonly Refusal[] = []
-  const show = (words: Words, title: string, ...more: readonly Node[]): void => {
-    refusals = []
-    next = [build('p', 'title', {}, title), ...more]
-    setText(dismiss, words.dismiss)
+  const show = (next: typeof content, refused: typeof refusals = []): void => {
+    refusals = refused
+    content = next
+    shown = undefined
     onChange()
   }
   const notices: Notices = {
     element,
-    showNothing: (words) => show(words, words.nothingFound),
-    showRefused(refused, words) {
-      const named = refused
-        .slice(0, NAMED_REFUSALS)
-        .map(({ name, reason }) => build('li', '', {}, build('bdi', '', {}, name), `: ${words.refusals[reason]}`))
-      const more = refused.length - named.length
-      if (more > 0) named.push(build('li', '', {}, words.andMore(more)))
-      show(words, words.refusedTitle(refused.length), build('ul', '', {}, ...named))
-      refusals = refused
+    showNothing: () => show((words) => [words.nothingFound]),
+    showRefused(refused) {
+      show((words) => {
+        const named = refused
+          .slice(0, NAMED_REFUSALS)
+          .map(({ name, reason }) => build('li', '', {}, build('bdi', '', {}, name), `: ${words.refusals[reason]}`))
+        const more = refused.length - named.length
+        if (more > 0) named.push(build('li', '', {}, words.andMore(more)))
+        return [words.refusedTitle(refused.length), build('ul', '', {}, ...named)]
+      }, refused)
     },
-    keepRefused(holds, words) {
+    keepRefused(holds) {
       const kept = refusals.filter(holds)
       if (kept.length === refusals.length) return
-      if (kept.length > 0) notices.showRefused(kept, words)
+      if (kept.length > 0) notices.showRefused(kept)
       else notices.clear()
     },
-    showProblem(error, words, title) {
+    showProblem(error, title) {
       const problem = problemOf(error)
       const { message, status, file } = error
       // What does not know how to create a session is hardly the service.
       const doubt = status === 404 && !file ? ' Check the base URL.' : ''
-      const details =
-        problem === 'setup' || problem === 'elsewhere'
-          ? [build('p', 'hint', {}, words.details(isolated(message + doubt)))]
-          : []
-      show(words, title ?? words.problems[problem], ...details)
+      show((words) => {
+        const details =
+          problem === 'setup' || problem === 'elsewhere'
+            ? [build('p', 'hint', {}, words.details(isolated(message + doubt)))]
+            : []
+        return [title?.(words) ?? words.problems[problem], ...details]
+      })
     },
     clear() {
       refusals = []
-      next = undefined
+      content = undefined
       removeElement(notice, onDismissed)
     },
-    draw() {
-      if (!next) return
-      said.replaceChildren(...next)
-      next = undefined
+    draw(words) {
+      if (!content || shown === words) return
+      shown = words
+      const [title, ...more] = content(words)
+      said.replaceChildren(build('p', 'title', {}, title), ...more)
+      setText(dismiss, words.dismiss)
       if (!element.firstChild) element.append(notice)
     },
   }

@@ -12,8 +12,6 @@ export interface OfferControl {
   readonly offers: readonly Offer[]
   /** The files of uploads that another tab, or another element of this page, drives. */
   readonly driven: readonly SessionFile[]
-  /** False while a look is under way, and before the first. */
-  readonly hasLooked: boolean
   accept(key: string): Promise<void>
   discard(key: string): Promise<void>
   /** Gives each file to the offer that it belongs to, and resumes the offers that are complete. Returns the files that no offer takes. */
@@ -62,7 +60,6 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
   let looks = 0
   /** The newest look. Rejects if the journal cannot be read. */
   let looking = Promise.resolve()
-  let hasLooked = false
   const find = (key: string): Offer | undefined => offers.find(({ session }) => session.key === key)
 
   const once = async (key: string, work: (uplink: BrowserUplink) => Promise<void>): Promise<void> => {
@@ -107,7 +104,6 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
     } finally {
       // Without a journal there is nothing to offer. The error is shown when somebody acts.
       if (own === looks) {
-        hasLooked = true
         if (elsewhere.length > 0) watch(elsewhere, own)
         driven = elsewhere.flatMap(({ files }) => files)
         // Files that were chosen again stay chosen.
@@ -137,9 +133,6 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
     },
     get driven() {
       return driven
-    },
-    get hasLooked() {
-      return hasLooked
     },
     async accept(key) {
       const offer = find(key)
@@ -174,7 +167,6 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
       return fed.rest
     },
     async look() {
-      hasLooked = false
       looking = look((looks += 1))
       let newest
       do await (newest = looking).catch(() => undefined)

@@ -41,8 +41,10 @@ export interface UploadList {
   remove(item: Item): void
   /** The totals of the uploads that a cancel would end. */
   atStake(): Totals
-  /** Starts an upload of those of `wanted` that are ready. Throws the flow's error about its input. */
-  start(uplink: BrowserUplink, wanted: readonly Item[], setting: Pick<Setting, 'begin'>): void
+  /** What was asked for last. It also applies to uploads that are still to be begun or resumed. After a cancel: nothing. */
+  wish: 'pause' | 'resume' | undefined
+  /** Starts an upload of those of `wanted` that are still here and ready, unless all was cancelled. Throws the flow's error about its input. */
+  start(uplink: BrowserUplink, wanted: Pick<ReadonlySet<Item>, 'has'>, setting: Pick<Setting, 'begin'>): void
   /** Adds a resumed upload of an earlier life of the page. */
   adopt(resumed: ResumedUpload): void
   pause(): void
@@ -98,7 +100,7 @@ export function createUploadList(listener: ListListener): UploadList {
       over.add(job)
       // The last reading. What it leaves open, such as a file that the upload never began, is settled after it.
       read(job, Number.NaN)
-      job.items.forEach((item, index) => settleItem(item, report, report?.files[index]?.error))
+      for (const item of job.items) settleItem(item, report)
       listener.settled(job, report, error)
       listener.change()
     }
@@ -111,10 +113,8 @@ export function createUploadList(listener: ListListener): UploadList {
     listener.change()
   }
 
-  /** What the person asked for last. It also applies to uploads that are still being resumed. */
-  let wish: 'pause' | 'resume' = 'resume'
-  const ask = (asked: typeof wish): void => {
-    wish = asked
+  const ask = (asked: 'pause' | 'resume'): void => {
+    list.wish = asked
     for (const job of active()) job.upload[asked]()
   }
 
@@ -122,23 +122,26 @@ export function createUploadList(listener: ListListener): UploadList {
   const opening = new Set<Job>()
 
   const carry = (job: Job): void => {
-    jobs = [...jobs, job]
+    jobs.push(job)
     follow(job)
   }
 
-  /** `error` is the file's own. What ended the whole upload is shown once, and not in each row. */
-  const settleItem = (item: Item, report: UploadReport | undefined, error: ErrorSummary | undefined): void => {
-    const ended = { bytesPerSecond: 0, isOver: true }
+  /** Its uploaded bytes are given up. */
+  const giveUpItem = (item: Item): void =>
+    touch(item, { state: 'cancelled', sentBytes: 0, confirmedBytes: 0, error: undefined })
+
+  /** Its error stays the file's own. What ended the whole upload is shown once, and not in each row. */
+  const settleItem = (item: Item, report: UploadReport | undefined): void => {
     const isCancelled = report?.status === 'cancelled'
     // A confirmed file stays so, unless the whole upload was given up.
     if (item.state === 'confirmed' && !(isCancelled && !report.keepsConfirmed)) return
-    // Its uploaded bytes are given up.
-    if (isCancelled) touch(item, { ...ended, state: 'cancelled', sentBytes: 0, confirmedBytes: 0, error: undefined })
-    else touch(item, { ...ended, state: 'failed', error: error ?? item.error })
+    if (isCancelled) giveUpItem(item)
+    else touch(item, { isOver: true, state: 'failed' })
     rows.giveWay(item)
   }
 
   const list: UploadList = {
+    wish: 'resume',
     get items() {
       return rows.items()
     },
@@ -159,11 +162,15 @@ export function createUploadList(listener: ListListener): UploadList {
       listener.change()
     },
     start(uplink, wanted, setting) {
-      const taken = wanted.filter(isReady)
-      if (taken.length === 0) return
+      const taken = rows
+        .items()
+        .filter(isReady)
+        .filter((item) => wanted.has(item))
+      if (taken.length === 0 || !list.wish) return
       const upload = setting.begin(uplink, taken.map(sourceOf))
       for (const item of taken) touch(item, { state: 'waiting', error: undefined })
       carry({ uplink, upload, items: taken })
+      if (list.wish === 'pause') upload.pause()
     },
     adopt({ uplink, upload, offer: { files, found } }) {
       const statuses = upload.files()
@@ -177,16 +184,15 @@ export function createUploadList(listener: ListListener): UploadList {
     pause: () => ask('pause'),
     resume: () => ask('resume'),
     async giveUp(how) {
-      // An upload that is still being reopened will start paused.
-      wish = 'pause'
+      list.wish = undefined
       await Promise.all(active().map((job) => job.upload[how]()))
     },
     async retry(uplink, setting) {
-      wish = 'resume'
+      list.wish = 'resume'
       const wanted = new Set(list.retryable())
-      const mark = (job: Job, state: ItemState): void => {
-        for (const item of job.items) if (wanted.has(item)) touch(item, { state, error: undefined })
-      }
+      const wantedOf = (job: Job): Item[] => job.items.filter((item) => wanted.has(item))
+      const mark = (job: Job, state: ItemState): void =>
+        wantedOf(job).forEach((item) => touch(item, { state, error: undefined }))
       const begin = async (job: Job, index: number): Promise<void> => {
         opening.add(job)
         try {
@@ -195,7 +201,7 @@ export function createUploadList(listener: ListListener): UploadList {
             mark(job, 'ready')
             // What the browser itself had found goes with the upload. It may be chosen again.
             job.items = job.items.filter(({ file }) => !file)
-            mark(job, 'cancelled')
+            wantedOf(job).forEach(giveUpItem)
             return
           }
           job.upload = await setting.resume(keeper, job.upload.key, sourcesAgain(job))
@@ -205,25 +211,19 @@ export function createUploadList(listener: ListListener): UploadList {
         }
         // The person cleared the list meanwhile.
         if (!jobs.includes(job)) return void job.upload.discard()
-        job.upload[wish]()
+        job.upload[list.wish ?? 'pause']()
         over.delete(job)
         mark(job, 'waiting')
         follow(job)
       }
-      const again = jobs.filter(
-        (job) => !isActive(job) && !opening.has(job) && job.items.some((item) => wanted.has(item)),
-      )
+      const again = jobs.filter((job) => !isActive(job) && !opening.has(job) && wantedOf(job).length > 0)
       const keepers = again.map((job) => keeperOf(job, uplink))
       // An upload that cannot be resumed holds back neither the others nor what is begun anew.
       try {
         await Promise.all(again.map(begin))
       } finally {
         await Promise.allSettled(keepers)
-        list.start(
-          uplink,
-          rows.items().filter((item) => wanted.has(item)),
-          setting,
-        )
+        list.start(uplink, wanted, setting)
       }
     },
     unfinished: () =>

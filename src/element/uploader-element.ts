@@ -35,9 +35,9 @@ export class MocapUploaderElement extends Base {
   #texts: UploaderTexts = englishTexts
   #words: { readonly of: string | undefined; readonly words: Words } | undefined
 
-  /** Looks for unfinished uploads. Also runs when somebody returns to the page, because another tab may have changed something. */
-  readonly #look = (): void => {
-    if (this.isConnected && !document.hidden) void this.#view.lookForOffers()
+  /** Looks again when somebody returns to the page, because another tab may have changed something. */
+  readonly #onReturn = (): void => {
+    if (!document.hidden) this.#look()
   }
 
   constructor() {
@@ -57,19 +57,17 @@ export class MocapUploaderElement extends Base {
     }
     // A document takes no sheet of another one, and an element that moves to it, such as to a window of its own, loses those it has.
     this.#root.adoptedStyleSheets = [styleSheet(this.ownerDocument)]
-    this.#view.redraw()
     this.#look()
-    document.addEventListener('visibilitychange', this.#look)
+    document.addEventListener('visibilitychange', this.#onReturn)
   }
 
   disconnectedCallback(): void {
-    document.removeEventListener('visibilitychange', this.#look)
+    document.removeEventListener('visibilitychange', this.#onReturn)
     // Left open, it would come back as a box below the rest instead of in front of it.
     this.#root.querySelector<HTMLDialogElement>('dialog[open]')?.close()
   }
 
   attributeChangedCallback(): void {
-    this.#view.redraw()
     this.#look()
   }
 
@@ -156,6 +154,12 @@ export class MocapUploaderElement extends Base {
   /** Cancels the active uploads. Asks the person first if something is confirmed, and resolves with false if the answer was no. */
   cancel(): Promise<boolean> {
     return this.#view.cancel()
+  }
+
+  /** Looks for unfinished uploads, also out of sight: what is begun there goes by what was found. */
+  #look(): void {
+    this.#view.redraw()
+    void this.#view.lookForOffers()
   }
 
   #setting(): Setting {

@@ -23,7 +23,7 @@ import type { Setting } from './setting.ts'
 import { createSummaryBar, type SummaryActions } from './summary-bar.ts'
 import { createUploadList } from './upload-list.ts'
 import type { Tell } from './uploader-events.ts'
-import { namesOf } from './words.ts'
+import { namesOf, type Words } from './words.ts'
 
 /** How long a start waits for a look, ms. A look may never end, as where the disk of a file that the browser remembers hangs. */
 const LOOK_WITHIN_MS = 5_000
@@ -79,12 +79,12 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       for (const item of early) if (!rest.has(item)) list.remove(item)
       // Another tab has confirmed these files meanwhile, or is gone and they are offered.
       const isDriven = new Set(offers.driven.map(({ fileName }) => fileName))
-      notices.keepRefused(({ name, reason }) => reason !== 'elsewhere' || isDriven.has(name), setting().words)
+      notices.keepRefused(({ name, reason }) => reason !== 'elsewhere' || isDriven.has(name))
     },
     onChange: redraw,
   })
-  /** The number of cancels so far. They also end the starts that wait. */
-  let cancels = 0
+  /** Files for which a start was asked. Those that are added while it waits are not among them. */
+  const asked = new WeakSet<Item>()
   const view: UploaderView = {
     get elements() {
       return [drawing.element, question.element, announcer.region]
@@ -94,7 +94,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       const { words, accept, flow } = setting()
       const here = list.items.filter((item) => !isReplaceable(item) && !again?.has(item))
       notices.clear()
-      if (files.length === 0) notices.showNothing(words)
+      if (files.length === 0) notices.showNothing()
       const accepted = judge(files, here, { accept, isCapture: flow === 'capture' })
       redraw()
       if (accepted.length === 0) return
@@ -104,12 +104,12 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     },
     async start() {
       if (!list.items.some(isReady)) return
+      for (const item of list.items) asked.add(item)
       notices.clear()
-      const before = cancels
-      // Files of an unfinished upload go on with it. Whether any of these are is known once the element has looked.
-      if (!offers.hasLooked)
-        await Promise.race([offers.look(), new Promise((late) => setTimeout(late, LOOK_WITHIN_MS))])
-      if (before === cancels) await attempt((uplink) => list.start(uplink, list.items, setting()))
+      list.wish = 'resume'
+      // Files of an unfinished upload go on with it, and those that another tab or element has begun to upload are not sent twice.
+      await Promise.race([offers.look(), new Promise((late) => setTimeout(late, LOOK_WITHIN_MS))])
+      await attempt((uplink) => list.start(uplink, asked, setting()))
     },
     async retry() {
       notices.clear()
@@ -118,10 +118,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     async cancel() {
       const { words, flow } = setting()
       const how = await question.ask(words, list.atStake(), flow === 'capture')
-      if (how) {
-        cancels += 1
-        await list.giveUp(how)
-      }
+      if (how) await list.giveUp(how)
       return how !== undefined
     },
     async clear() {
@@ -144,12 +141,12 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     present: readonly Item[],
     rules: Pick<AcceptanceRules, 'accept' | 'isCapture'>,
   ): Chosen[] {
-    const { words, isRenaming } = setting()
+    const { isRenaming } = setting()
     const rest = offers.feed(files)
     const offered = offers.offers.flatMap((offer) => offer.files)
     const { accepted, refused } = judgeFiles(rest, present, { ...rules, isRenaming, offered, driven: offers.driven })
     if (refused.length > 0) {
-      notices.showRefused(refused, words)
+      notices.showRefused(refused)
       tell('mocap-upload-refused', { files: refused })
     }
     return accepted
@@ -180,15 +177,14 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
 
   /** Shows what the rows do not: why the whole upload failed, or else the details for those who run the page. Nothing is said twice. */
   function explain(failed: readonly Item[], error: ErrorSummary | undefined): void {
-    const { words } = setting()
     if (failed.length === 0 || failed.some((item) => !item.error)) {
-      if (error) notices.showProblem(error, words)
+      if (error) notices.showProblem(error)
       return
     }
     const forOthers = failed.filter((item) => item.error && problemOf(item.error) === 'setup')
     const ofFirst = forOthers[0]?.error
     const names = forOthers.map(({ name }) => name)
-    if (ofFirst) notices.showProblem(ofFirst, words, namesOf(names, words))
+    if (ofFirst) notices.showProblem(ofFirst, (words) => namesOf(names, words))
   }
 
   /** Discards uploads that have nothing left to do, because another upload has delivered their files. */
@@ -206,15 +202,15 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     }
   }
 
-  function showProblem(error: ErrorSummary, title?: string): void {
-    notices.showProblem(error, setting().words, title)
+  function showProblem(error: ErrorSummary, title?: (words: Words) => string): void {
+    notices.showProblem(error, title)
     tell('mocap-upload-error', { error, report: undefined })
   }
 
   function onRowAction(item: Item, action: RowAction): void {
     if (action === 'retry') void view.retry()
     // The row stays until the file is there, so that a person who closes the picker still sees what is missing.
-    else if (action === 'choose') void zone.choose(item)
+    else if (action === 'chooseAgain') void zone.choose(item)
     // It may have been started since its row was drawn.
     else if (isReady(item)) {
       list.remove(item)
@@ -232,7 +228,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
         return
       }
       const message = 'Give uplink or base-url and credentials.'
-      showProblem({ code: 'ERR_UPLOAD_INVALID_ARGUMENT', message }, setting().words.notSetUp)
+      showProblem({ code: 'ERR_UPLOAD_INVALID_ARGUMENT', message }, ({ notSetUp }) => notSetUp)
     } catch (error) {
       showProblem(summarize(error))
     }

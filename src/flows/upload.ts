@@ -12,7 +12,6 @@ export type { Outage } from './waits.ts'
 /** What an upload is doing, or how it ended. */
 export type UploadState =
   | 'creating'
-  | 'created'
   | 'uploading'
   /** The storage or the service is unreachable. The upload continues by itself. */
   | 'waiting'

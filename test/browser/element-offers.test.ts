@@ -115,10 +115,13 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
       element.addFiles([new File(['x'], 'swing-03.mp4')])
     })
     await button(page, 'Upload 1 file').click()
+    // What is added meanwhile waits for a click of its own.
+    await page.evaluate(() => document.querySelector('mocap-uploader')!.addFiles([new File(['x'], 'swing-04.mp4')]))
 
     await page.clock.runFor(5_000)
 
     await button(page, 'Pause').waitFor()
+    await expect.poll(() => statuses(page)).toEqual(['Waiting', 'Ready'])
   })
 
   test('is still being looked for when a host starts and cancels, and nothing is uploaded', async () => {
@@ -135,6 +138,86 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
 
     expect(isCancelled).toBe(true)
     expect(await page.evaluate(() => document.querySelector('mocap-uploader')!.phase)).toBe('ready')
+  })
+
+  test.each(['at once', 'while it looks'])(
+    'is still being looked for when a host starts and pauses %s, and nothing is sent',
+    async (when) => {
+      const page = await pages.openPage()
+
+      const phases = await page.evaluate(async (pausedWhen) => {
+        const { element } = elementRig.showScripted()
+        element.addFiles([new File(['x'], 'swing-03.mp4')])
+        const started = element.start()
+        if (pausedWhen !== 'at once') await navigator.locks.query()
+        element.pause()
+        await started
+        return element.phase
+      }, when)
+
+      expect(phases).toBe('paused')
+    },
+  )
+
+  test.each(['hidden', 'out of the page'])(
+    'is looked for in the journal of who has signed in while the element was %s, before anything is begun',
+    async (where) => {
+      const page = await pages.openPage()
+      const resumed = await page.evaluate(async (place) => {
+        const { element } = elementRig.showScripted()
+        const clip = new File(['x'], 'swing-03.mp4', { lastModified: 7 })
+        // Once it has looked.
+        element.addFiles([new File(['x'], 'swing-01.mp4')])
+        await element.start()
+        const resumed: string[] = []
+        const { uplink } = elementRig.scriptedUplink()
+        const facts = { fileName: clip.name, bytes: clip.size, modifiedAtMs: clip.lastModified }
+        const file = { ...facts, fileIndex: 0, name: clip.name, location: clip.name, how: 'pick' }
+        Object.assign(uplink, {
+          sessions: () =>
+            Promise.resolve([{ key: 'earlier', flow: 'video', status: 'open', filesConfirmed: 0, filesTotal: 1 }]),
+          sessionFiles: () => Promise.resolve([file]),
+          uploadVideos: () => resumed.push('begun anew'),
+          resume: (key: string) => (resumed.push(key), new Promise(() => undefined)),
+        })
+        if (place === 'hidden') Object.defineProperty(document, 'hidden', { value: true })
+        else element.remove()
+
+        element.uplink = uplink
+        element.addFiles([clip])
+        await element.start()
+        return resumed
+      }, where)
+
+      expect(resumed).toEqual(['earlier'])
+    },
+  )
+
+  test('is not begun anew by another element that looked before, nor by a tab beside this one', async () => {
+    const page = await pages.openPage()
+    await page.route(isLatePart, () => undefined)
+    await pages.addElement(page, VIDEO)
+    await page.evaluate(() => {
+      const first = document.querySelector('mocap-uploader')!
+      const second = document.createElement('mocap-uploader')
+      for (const name of first.getAttributeNames()) second.setAttribute(name, first.getAttribute(name)!)
+      second.id = 'second'
+      second.credentials = first.credentials
+      document.body.append(second)
+    })
+    await hasLooked(page)
+    const second = page.locator('#second')
+    await second.locator('input').first().setInputFiles(pages.pathOf('swing-02.mp4'))
+    await second.getByRole('button', { name: 'Upload 1 file' }).waitFor()
+    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
+    await button(page, 'Upload 2 files').click()
+    await heading(page).first().getByText('1 of 2 files confirmed').waitFor()
+
+    await second.getByRole('button', { name: 'Upload 1 file' }).click()
+
+    await second.getByRole('alert').getByText('swing-02.mp4: it is being uploaded already').waitFor()
+    const begun = await page.evaluate(() => globalThis.told.filter(({ name }) => name === 'start').length)
+    expect(begun).toBe(1)
   })
 
   test('is none where no file could be read: its session is given up at once, and the file can be chosen again', async () => {

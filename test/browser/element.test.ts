@@ -175,6 +175,13 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await button(page, '2 Dateien hochladen').waitFor()
     const sizes = page.locator('mocap-uploader [part~=file-size]')
     await expect.poll(() => sizes.allTextContents()).toEqual(['1 kB', '6,3 MB'])
+
+    // Somebody changes the language of the page: what is still to be read is said anew.
+    await page.evaluate(() => {
+      document.querySelector('mocap-uploader')!.texts = { refusals: { kind: 'pas accepté ici' } }
+    })
+    await page.getByRole('alert').getByText('notes.pdf: pas accepté ici').waitFor()
+    await page.getByRole('alert').getByText('1 file was not added').waitFor()
   })
 
   test('leaves a name its place on a phone, however long the words of a button are', async () => {

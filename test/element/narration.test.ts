@@ -56,7 +56,7 @@ it('says that the network is gone, and that it is back', () => {
 })
 
 it('says that the network is back also where it was gone before the session was created', () => {
-  expect(narrated(['creating', 'waiting', 'creating', 'created', 'uploading'], WAIT, false)).toEqual([
+  expect(narrated(['creating', 'waiting', 'creating', 'uploading'], WAIT, false)).toEqual([
     'No connection. The upload goes on by itself when it is back.',
     'Uploading 14 files.',
   ])
@@ -95,7 +95,7 @@ it('says that the next try is now while it is, and no time', () => {
 })
 
 it('does not say what the person did anyway, nor an end of an outage that there was not', () => {
-  expect(narrated(['created', 'uploading', 'pausing', 'paused', 'uploading', 'settling'])).toEqual([
+  expect(narrated(['creating', 'uploading', 'pausing', 'paused', 'uploading', 'settling'])).toEqual([
     'Paused. 6 of 20 files confirmed',
   ])
 })

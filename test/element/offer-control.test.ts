@@ -154,6 +154,40 @@ it.each(['given up', 'taken up'])('offers nothing that was %s while it looked', 
   expect(control.offers).toEqual([])
 })
 
+it('offers nothing that was taken up while a look that had begun in between went on', async () => {
+  const { control, journal, look, resumed, taken, answer, answerLooks } = await offered()
+  const click = control.accept(KEY)
+  await expect.poll(() => resumed).toEqual([KEY])
+  journal.isHeld = true
+  const looking = look()
+  await expect.poll(() => journal.reads).toBe(3)
+  journal.isHeld = false
+
+  answer()
+  await click
+  answerLooks()
+  await looking
+
+  expect(taken).toHaveLength(1)
+  expect(control.offers).toEqual([])
+})
+
+it('heeds the answer of the newest look alone, whichever comes last', async () => {
+  const { control, journal, look, answerLooks } = await offered(missingFile(0))
+  journal.isHeld = true
+  const looks = [look()]
+  await expect.poll(() => journal.reads).toBe(2)
+  journal.isHeld = false
+  journal.isOpen = false
+  looks.push(look())
+  await expect.poll(() => control.offers).toEqual([])
+
+  answerLooks()
+  await Promise.all(looks)
+
+  expect(control.offers).toEqual([])
+})
+
 it('gives up an offer that was looked at anew while the person was asked', async () => {
   const { control, look } = await offered()
 

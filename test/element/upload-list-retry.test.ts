@@ -14,7 +14,7 @@ async function withFailed() {
   for (const key of ['first', 'second']) {
     const upload = { on: ignore, done: () => Promise.reject(new Error('no')), key, files: () => [] }
     list.add([chosen(`${key}.mp4`, 5)])
-    list.start(UPLINK, list.items, { begin: () => upload as unknown as Upload })
+    list.start(UPLINK, new Set(list.items), { begin: () => upload as unknown as Upload })
   }
   await expect.poll(() => list.retryable().length).toBe(2)
   const said: string[] = []
@@ -39,7 +39,7 @@ it.each([
   const first = keeping('first')
   const failing = { on: ignore, done: () => Promise.reject(new Error('no')), key: 'first', files: () => [] }
   list.add([chosen('first.mp4', 5)])
-  list.start(first, list.items, { begin: () => failing as unknown as Upload })
+  list.start(first, new Set(list.items), { begin: () => failing as unknown as Upload })
   await expect.poll(() => list.retryable().length).toBe(1)
   const asked: BrowserUplink[] = []
   const resume: Setting['resume'] = async (uplink) => (asked.push(uplink), driven('first', 5).upload)
@@ -73,6 +73,42 @@ it('heeds a pause that comes while an upload is still taken up again', async () 
   await retried
 
   expect(said).toEqual(['first goes', 'first pauses', 'second pauses'])
+})
+
+it('goes on with what was cancelled while it was still taken up again only when it is asked to', async () => {
+  const { list, said, resumed, retryWith } = await withFailed()
+  const arrivals = new Map<string, () => void>()
+  const retried = retryWith((key) => new Promise((resolve) => arrivals.set(key, () => resolve(resumed(key)))))
+  await expect.poll(() => arrivals.size).toBe(2)
+
+  await list.giveUp('discard')
+  for (const arrive of arrivals.values()) arrive()
+  await retried
+
+  expect(said).toEqual(['first pauses', 'second pauses'])
+})
+
+it('tries again also after a pause', async () => {
+  const { list, said, resumed, retryWith } = await withFailed()
+  list.pause()
+
+  await retryWith((key) => Promise.resolve(resumed(key)))
+
+  expect(said).toEqual(['first goes', 'second goes'])
+})
+
+it('begins nothing anew that was cancelled while it was looked for, and leaves it ready', async () => {
+  const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
+  const failing = { ...driven('first', 5).upload, done: () => Promise.reject(new Error('no')) }
+  list.add([chosen('swing-01.mp4', 5)])
+  list.start(UPLINK, new Set(list.items), { begin: () => failing })
+  await expect.poll(() => list.retryable().length).toBe(1)
+
+  const retried = list.retry(UPLINK, { begin: neverBegin, resume: refuse })
+  await list.giveUp('discard')
+  await retried
+
+  expect(list.items.map(({ state }) => state)).toEqual(['ready'])
 })
 
 it('takes up the others where one cannot be', async () => {
@@ -139,6 +175,7 @@ it('sends nothing in place of a file that the browser had found by itself, where
   const file = { fileIndex: 0, name: 'swing-01.mp4', fileName: 'swing-01.mp4', location: 'swing-01.mp4', bytes: 100 }
   const offer = { session: {} as Offer['session'], files: [file], missing: [], found: new Map() }
   const failing = { ...first.upload, done: () => Promise.reject(new Error('no')) }
+  first.say(0, 'uploading', 60)
   list.adopt({ uplink: UPLINK, upload: failing, offer })
   await expect.poll(() => list.retryable().length).toBe(1)
   const sent: unknown[] = []
@@ -152,6 +189,8 @@ it('sends nothing in place of a file that the browser had found by itself, where
   expect(sent).toEqual([])
   // It can be chosen again, which takes its row.
   expect(list.items.map(({ state }) => state)).toEqual(['cancelled'])
+  // As of any other that was given up, no bytes are counted.
+  expect(list.totals()).toMatchObject({ sentBytes: 0, confirmedBytes: 0 })
   list.add([chosen('swing-01.mp4', 100)])
   expect(list.items).toMatchObject([{ state: 'ready' }])
 })

@@ -6,7 +6,7 @@ import type { Source } from '../../src/core/ports.ts'
 import type { Offer } from '../../src/element/offers.ts'
 import { createUploadList } from '../../src/element/upload-list.ts'
 import type { Outage, Upload } from '../../src/flows/upload.ts'
-import { ignore, refuse, UPLINK, driven } from './upload-list-rig.ts'
+import { chosen, ignore, refuse, UPLINK, driven } from './upload-list-rig.ts'
 
 /** A list with one file, which has changed behind its handle since it was chosen, and the uploads that were begun. */
 function listed() {
@@ -29,7 +29,7 @@ function listed() {
 it('is under way as soon as it was begun: a second click finds nothing that is ready', () => {
   const { list, begin } = listed()
 
-  list.start(UPLINK, list.items, { begin })
+  list.start(UPLINK, new Set(list.items), { begin })
 
   expect(list.phase()).toBe('uploading')
 })
@@ -37,7 +37,7 @@ it('is under way as soon as it was begun: a second click finds nothing that is r
 it('is being cancelled until the report has come, and does not upload again for a moment', () => {
   const { list } = listed()
   const upload = { on: ignore, done: () => new Promise<never>(ignore), files: () => [] }
-  list.start(UPLINK, list.items, { begin: () => ({ ...upload, state: 'cancelled' }) as unknown as Upload })
+  list.start(UPLINK, new Set(list.items), { begin: () => ({ ...upload, state: 'cancelled' }) as unknown as Upload })
 
   expect(list.phase()).toBe('cancelling')
 })
@@ -45,13 +45,59 @@ it('is being cancelled until the report has come, and does not upload again for 
 it('has at stake what a cancel ends, and nothing of an upload that is over', async () => {
   const { list } = listed()
   const { upload, say, end } = driven('first', 5)
-  list.start(UPLINK, list.items, { begin: () => upload })
+  list.start(UPLINK, new Set(list.items), { begin: () => upload })
   say(0, 'confirmed', 5)
   expect(list.atStake()).toMatchObject({ filesConfirmed: 1, confirmedBytes: 5 })
   end()
   await upload.done()
 
   expect(list.atStake()).toMatchObject({ filesConfirmed: 0, confirmedBytes: 0 })
+})
+
+it.each([
+  ['keeps what is confirmed when the rest is given up', true, ['confirmed', 'cancelled', 'cancelled'], 5],
+  ['gives up what is confirmed with all the rest', undefined, ['cancelled', 'cancelled', 'cancelled'], 0],
+])('%s, and counts no byte of what is given up', async (_, keepsConfirmed, states, bytes) => {
+  const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
+  list.add(['swing-01.mp4', 'swing-02.mp4', 'swing-03.mp4'].map((name) => chosen(name, 5)))
+  const { upload, say } = driven('first', 5, 5, 5)
+  let cancelled = (): void => undefined
+  const done = new Promise((_resolve, reject) => {
+    cancelled = () =>
+      reject(Object.assign(new Error('no'), { report: { status: 'cancelled', keepsConfirmed, files: [] } }))
+  })
+  list.start(UPLINK, new Set(list.items), { begin: () => ({ ...upload, done: () => done }) as Upload })
+  say(0, 'confirmed', 5)
+  say(1, 'failed', 3)
+  say(2, 'uploading', 2)
+
+  cancelled()
+
+  await expect.poll(() => list.phase()).toBe('settled')
+  expect(list.items.map(({ state }) => state)).toEqual(states)
+  expect(list.totals()).toMatchObject({ sentBytes: bytes, confirmedBytes: bytes })
+  expect(list.retryable()).toEqual([])
+  expect(list.items.map(({ error }) => error)).toEqual([undefined, undefined, undefined])
+})
+
+it('offers to try again what failed once its upload is over, but not what has to be chosen again, and keeps why', async () => {
+  const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
+  list.add(['swing-01.mp4', 'swing-02.mp4'].map((name) => chosen(name, 5)))
+  const { upload, say, end } = driven('first', 5, 5)
+  list.start(UPLINK, new Set(list.items), { begin: () => upload })
+  say(0, 'failed', 3)
+  list.totals()
+  expect(list.retryable()).toEqual([])
+
+  end()
+  await expect.poll(() => list.phase()).toBe('settled')
+
+  // The second was never begun.
+  expect(list.items).toMatchObject([
+    { state: 'failed', error: { code: 'ERR_UPLOAD_SOURCE_CHANGED' } },
+    { state: 'failed', error: undefined },
+  ])
+  expect(list.retryable()).toEqual([list.items[1]])
 })
 
 it('takes the report of a failure also where the Uplink came with another copy of the package', async () => {
@@ -61,18 +107,50 @@ it('takes the report of a failure also where the Uplink came with another copy o
   const report = { status: 'failed', files: [] }
   const done = () => Promise.reject(Object.assign(new Error('no'), { code: 'ERR_UPLOAD_FAILED', report }))
 
-  list.start(UPLINK, list.items, {
+  list.start(UPLINK, new Set(list.items), {
     begin: () => ({ on: ignore, done, state: 'failed', files: () => [] }) as unknown as Upload,
   })
 
   await expect.poll(() => told).toEqual([report])
 })
 
+it.each([
+  ['paused where it was paused', 'pause', ['pause']],
+  ['not paused where it goes on', 'resume', []],
+  ['not at all where all was cancelled', undefined, undefined],
+] as const)('begins what a start still waited to begin %s meanwhile', (_, wish, expected) => {
+  const { list } = listed()
+  let said: string[] | undefined
+  const { upload } = driven('first', 5)
+  list.wish = wish
+
+  list.start(UPLINK, new Set(list.items), {
+    begin() {
+      said = []
+      return { ...upload, pause: () => said?.push('pause') }
+    },
+  })
+
+  expect(said).toEqual(expected)
+})
+
+it('begins none of the files that were added after the start was asked for, nor one that is gone', () => {
+  const { list, begin, given } = listed()
+  list.add([chosen('swing-02.mp4', 5), chosen('swing-03.mp4', 5)])
+  const asked = new Set(list.items.slice(0, 2))
+  list.remove(list.items[1]!)
+
+  list.start(UPLINK, asked, { begin })
+
+  expect(given.map(({ name }) => name)).toEqual(['swing-01.mp4'])
+  expect(list.items.map(({ state }) => state)).toEqual(['waiting', 'ready'])
+})
+
 it('begins one upload, however quickly one clicks', () => {
   const { list, begin, begun } = listed()
 
-  list.start(UPLINK, list.items, { begin })
-  list.start(UPLINK, list.items, { begin })
+  list.start(UPLINK, new Set(list.items), { begin })
+  list.start(UPLINK, new Set(list.items), { begin })
 
   expect(begun).toEqual([1])
 })
@@ -80,7 +158,7 @@ it('begins one upload, however quickly one clicks', () => {
 it('uploads the file as it was when it was chosen, and never what its handle leads to by then', async () => {
   const { list, given, begin } = listed()
 
-  list.start(UPLINK, list.items, { begin })
+  list.start(UPLINK, new Set(list.items), { begin })
 
   const [source] = given
   expect(source).toMatchObject({ name: 'swing-01.mp4', location: 'cam1/swing-01.mp4' })
@@ -113,7 +191,7 @@ it('tries again what failed, and not what is merely ready', async () => {
     return failing as unknown as Upload
   }
   add('swing-01.mp4')
-  list.start(UPLINK, list.items, { begin })
+  list.start(UPLINK, new Set(list.items), { begin })
   await expect.poll(() => list.retryable().length).toBe(1)
   add('swing-02.mp4')
 
@@ -133,7 +211,7 @@ it('waits no more while bytes go, whoever is asked later: a part may be minutes 
       if (name === 'waiting') tell = handler
     },
   }
-  list.start(UPLINK, list.items, { begin: () => upload as unknown as Upload })
+  list.start(UPLINK, new Set(list.items), { begin: () => upload as unknown as Upload })
 
   tell({ untilMs: 60_000 })
   expect(list.phase()).toBe('waiting')

@@ -133,7 +133,6 @@ function clipWords(count: number): string {
 /** What the states of an upload are called here, where their own names are not plain enough. */
 const WORDS: Partial<Record<UploadView['state'], string>> = {
   creating: 'starting',
-  created: 'starting',
   settling: 'finishing',
   confirmed: 'done',
   partial: 'not finished',
