@@ -25,9 +25,9 @@ export interface AttemptPorts {
   readonly transport: Transport
   readonly clock: Clock
   /** For bytes that must pass through our memory; absent: only Blobs that go unread can be sent. */
-  readonly bodies: WindowBodies | undefined
+  readonly bodies?: WindowBodies | undefined
   /** Absent: nothing is hashed and no receipt is verified. */
-  readonly hasher: Hasher | undefined
+  readonly hasher?: Hasher | undefined
   readonly timeouts: AttemptTimeouts
   readonly pace: PartPace
 }
@@ -38,6 +38,11 @@ export interface SendPartPorts extends AttemptPorts {
   readonly readers: ReaderCache
   /** Whether the address of an attempt must no longer be used. Asked when its request is about to be made. */
   isExpired(attempt: Attempt): boolean
+  /**
+   * Called with true when the source of a file must be waited for, and with false once it is open. Where it does not open, the
+   * file fails, or what was to be sent of it is void.
+   */
+  hold(fileIndex: number, isHeld: boolean): void
   /** An attempt has handed `grownBytes` more to the network; its `sentBytes` is the total. */
   onSent(attempt: Attempt, grownBytes: number): void
   /** The attempt is over: nothing of it is under way any more. */
@@ -54,7 +59,11 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
   let request: TransportRequest | undefined
   try {
     const opening = readers.acquire(unit.fileIndex, signal)
-    reader = isPromise(opening) ? await opening : opening
+    if (isPromise(opening)) {
+      ports.hold(unit.fileIndex, true)
+      reader = await opening
+      ports.hold(unit.fileIndex, false)
+    } else reader = opening
     attempt.isSending = true
     const hasher = attempt.isWhole ? ports.hasher : undefined
     const isUnread = goesUnread(hasher, pace, reader)
