@@ -103,6 +103,22 @@ it('a file that never opens, on a drive that is gone, holds up no other file', a
   expect(await settled(endOf(upload))).toMatchObject({ error: { report: { status: 'cancelled' } } })
 })
 
+it('a file whose hash is lost while it is proven is proven again, as a part whose hash is lost goes again', async () => {
+  const { start, ...others } = md5Hasher()
+  let losses = 1
+  const losing: Hasher = {
+    ...others,
+    start() {
+      const hash = start()
+      const lost = new UploadError('ERR_UPLOAD_INTERNAL', 'The thread ended.', { isRetryable: true })
+      return losses-- > 0 ? { ...hash, update: () => Promise.reject(lost) } : hash
+    },
+  }
+  const { upload, settled } = await resumed([...sent(0, 1), ...sent(1, 1)], asSent, losing)
+
+  expect((await settled(endOf(upload))).report).toMatchObject({ status: 'confirmed' })
+})
+
 it('a file of many parts that does not open keeps one place, and goes on once it opens', async () => {
   let open: () => void = () => undefined
   const opening = new Promise<void>((resolve) => (open = resolve))

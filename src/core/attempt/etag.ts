@@ -54,9 +54,12 @@ export function md5FromEtag(
   const value = parseEtag(etag)?.value ?? ''
   if (!/^[0-9a-f]{32}$/i.test(value)) return undefined
   for (const [name, text] of Object.entries(replyHeaders)) {
-    // Only AES256, the store's own key, keeps the MD5; aws:kms, aws:kms:dsse and what may follow do not.
-    if (name === 'x-amz-server-side-encryption' && text.trim().toLowerCase() !== 'aes256') return undefined
-    if (/^x-(?:amz-server-side|goog)-encryption-/.test(name)) return undefined
+    const isOtherKey =
+      name === 'x-amz-server-side-encryption'
+        ? // Only AES256, the store's own key, keeps the MD5; aws:kms, aws:kms:dsse and what may follow do not.
+          text.trim().toLowerCase() !== 'aes256'
+        : /^x-(?:amz-server-side|goog)-encryption-/.test(name)
+    if (isOtherKey) return undefined
   }
   return value.toLowerCase()
 }

@@ -1,6 +1,7 @@
 // A source that does not open, because its drive hangs: one part of its file waits for it, and all other places go to other files.
 
 import { describe, expect, it } from 'vitest'
+import { UploadError } from '../../../src/core/errors.ts'
 import type { Source } from '../../../src/core/ports.ts'
 import type { WatchedSource } from '../../simulation/watched-source.ts'
 import { createWorld, type World } from '../../simulation/world.ts'
@@ -98,6 +99,46 @@ describe('a file of many parts whose source does not open', () => {
 
     expect(await world.until(other)).toEqual({ confirmedCount: 1, failedCount: 1 })
     expect([world.engine.stats().inFlight, world.clock.pending]).toEqual([0, 0])
+  })
+})
+
+describe('a source that cannot be opened or read for a moment, such as with too many open files', () => {
+  const passing = new UploadError('ERR_UPLOAD_SOURCE_READ', 'Too many files are open.', { isRetryable: true })
+
+  it.each(['open', 'read'] as const)('fails no file: its parts go again (%s)', async (what) => {
+    const world = createWorld()
+    const [source] = world.sources([1_000])
+    let failures = 0
+    const fail = (): boolean => failures++ < 3
+    const busy: OpenSource = {
+      ...source!,
+      async open(expected) {
+        if (what === 'open' && fail()) throw passing
+        const reader = await source!.open(expected)
+        return {
+          ...reader,
+          read: (into, at) => (what === 'read' && fail() ? Promise.reject(passing) : reader.read(into, at)),
+        }
+      },
+    }
+    const job = world.job({ sources: [busy], partSizeBytes: 100 })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 1, failedCount: 0 })
+
+    expect(job.events.filter(({ type }) => type === 'retry')).toHaveLength(3)
+    expect([world.store.content(0, 1_000), world.clock.pending, source!.openCount]).toEqual([source!.bytes, 0, 0])
+  })
+
+  it('fails its file in the end, with the reason', async () => {
+    const world = createWorld({ engine: { retries: 3 } })
+    const [source] = world.sources([1_000])
+    const job = world.job({ sources: [{ ...source!, open: () => Promise.reject(passing) }], partSizeBytes: 100 })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 0, failedCount: 1 })
+
+    expect(job.records.at(-1)).toMatchObject({
+      error: { code: 'ERR_UPLOAD_RETRIES_EXHAUSTED', message: expect.stringContaining('Too many files') as string },
+    })
   })
 })
 
