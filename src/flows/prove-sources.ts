@@ -3,7 +3,7 @@
 // meanwhile: reading what was sent takes minutes for large files. As for any source that is slow to open, one part of each file waits
 // for it. Files that are complete wait among those that are being confirmed, so four on a drive that is gone hold up all others.
 
-import { isUploadError, known } from '../core/errors.ts'
+import { isUploadError, known, withDetails } from '../core/errors.ts'
 import { isSettled, type LedgerFile } from '../core/journal/ledger.ts'
 import type { Source } from '../core/ports.ts'
 import { unlessLate } from '../core/time/unless-late.ts'
@@ -61,7 +61,8 @@ export function createSourceProof(
         async open(expected) {
           const proof = prove(file, proving.signal)
           proofs.push(proof)
-          await proof
+          // A foreign error is the hasher's, and not to be taken for one of the source.
+          await proof.catch((error: unknown) => Promise.reject(withDetails(error, {})))
           return source.open(expected)
         },
       }

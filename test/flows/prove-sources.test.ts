@@ -119,6 +119,17 @@ it('a file whose hash is lost while it is proven is proven again, as a part whos
   expect((await settled(endOf(upload))).report).toMatchObject({ status: 'confirmed' })
 })
 
+it('an error of a host’s hasher while a file is proven is no error of its source', async () => {
+  const broken: Hasher = {
+    start: () => ({ update: () => Promise.reject(new TypeError('no such hash')), digest: () => '' }),
+  }
+  const { upload, settled } = await resumed([...sent(0, 1), ...sent(1, 1)], asSent, broken)
+
+  expect((await settled(endOf(upload))).error).toMatchObject({
+    report: { files: [{ error: { code: 'ERR_UPLOAD_INTERNAL', message: 'a.mp4: no such hash' } }, {}] },
+  })
+})
+
 it('a file of many parts that does not open keeps one place, and goes on once it opens', async () => {
   let open: () => void = () => undefined
   const opening = new Promise<void>((resolve) => (open = resolve))
