@@ -124,13 +124,10 @@ function driveSlots(options: Omit<FixedEngineOptions, 'transport' | 'concurrency
     },
   })
   const ports: TransferPorts = {
+    ...options,
     ...tuning,
-    clock,
-    random: options.random,
     retries,
     giveUpAfterMs,
-    hasher: options.hasher,
-    bodies: options.bodies,
     timeouts: { ...DEFAULT_TIMEOUTS, ...timeouts },
     wake: pump,
     onBytes: (bytes) => sampling?.addBytes(bytes),

@@ -30,13 +30,14 @@ export function parseHttpDateMs(value: string | undefined): number | undefined {
     /^[a-z]{3,9}, (\d\d)[ -]([a-z]{3})[ -](\d{4}|\d\d) (\d\d):(\d\d):(\d\d) GMT$/i.exec(text) ?? fromAsctime(text)
   if (month === undefined || year === undefined) return undefined
   // Two digits below 70 mean this century. The form is obsolete, so it hardly matters where the line is drawn.
-  const fullYear = year.length === 4 ? Number(year) : Number(year) + (Number(year) < 70 ? 2000 : 1900)
+  const fullYear = Number(year) + (year.length === 4 ? 0 : Number(year) < 70 ? 2000 : 1900)
   const monthNumber = MONTHS.indexOf(month.toLowerCase()) + 1
   return utcMs(fullYear, monthNumber, Number(day), Number(hour), Number(minute), Number(second))
 }
 
 /** The asctime form, such as `Sun Nov  6 08:49:37 1994`. */
 function fromAsctime(text: string): readonly (string | undefined)[] {
-  const match = /^[a-z]{3} ([a-z]{3}) ([ \d]\d) (\d\d):(\d\d):(\d\d) (\d{4})$/i.exec(text)
-  return match === null ? [] : [text, match[2], match[1], match[6], match[3], match[4], match[5]]
+  const [, month, day, hour, minute, second, year] =
+    /^[a-z]{3} ([a-z]{3}) ([ \d]\d) (\d\d):(\d\d):(\d\d) (\d{4})$/i.exec(text) ?? []
+  return [text, day, month, year, hour, minute, second]
 }

@@ -1,9 +1,9 @@
 // Reads the sources of a session again: before a file that an earlier run has begun goes on, to prove that it is still what was
 // sent, and before a confirmation, for the digest of the whole file. Each file is proven as its turn comes, so that others are sent
-// meanwhile: reading what was sent takes minutes for large files. Parts that wait for it keep their places among those in flight,
-// as for any source that is slow to open, so a file of many parts on a drive that is gone may still hold up all others.
+// meanwhile: reading what was sent takes minutes for large files. As for any source that is slow to open, one part of each file waits
+// for it. Files that are complete wait among those that are being confirmed, so four on a drive that is gone hold up all others.
 
-import { isUploadError, known } from '../core/errors.ts'
+import { isUploadError, known, withDetails } from '../core/errors.ts'
 import { isSettled, type LedgerFile } from '../core/journal/ledger.ts'
 import type { Source } from '../core/ports.ts'
 import { unlessLate } from '../core/time/unless-late.ts'
@@ -61,7 +61,8 @@ export function createSourceProof(
         async open(expected) {
           const proof = prove(file, proving.signal)
           proofs.push(proof)
-          await proof
+          // A foreign error is the hasher's, and not to be taken for one of the source.
+          await proof.catch((error: unknown) => Promise.reject(withDetails(error, {})))
           return source.open(expected)
         },
       }

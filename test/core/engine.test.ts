@@ -253,6 +253,8 @@ describe('a pause', () => {
     await other.record({ type: 'file.confirmed', fileIndex: 0 })
     const controller = new AbortController()
     const paused = expect(world.engine.run(stuck, controller.signal)).rejects.toThrow('paused')
+    await world.clock.advance(0)
+    expect(world.engine.stats().inFlight).toBe(2)
     const going = world.engine.run(other, signal())
     world.clock.setTimeout(() => controller.abort(new Error('paused')), 1_000)
 

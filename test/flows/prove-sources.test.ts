@@ -11,29 +11,32 @@ import type { Hasher, Source } from '../../src/core/ports.ts'
 import { createFarEnd, endOf, goodStorage, VIDEO, type FarEndOptions } from '../security/far-end.ts'
 
 const { movementTypeId, playerId, sessionDate, sessionTypeId } = VIDEO
-const files = ['a.mp4', 'b.mp4'].map((name, fileIndex) => {
-  return { fileIndex, name, sizeBytes: 6, partSizeBytes: 3, partCount: 2 }
-})
-const BEGUN: readonly JournalRecord[] = [
-  {
-    ...{ at: 1, type: 'session.begun', version: JOURNAL_VERSION, key: 'k', flow: 'video', files, locations: [] },
-    params: { movementTypeId, playerId, sessionDate, sessionTypeId },
-  },
-  {
-    ...{ at: 2, type: 'session.created', sessionId: 's' },
-    files: files.map(({ fileIndex, name }) => ({
-      ...{ fileIndex, serverFileId: name },
-      addresses: [1, 2].map((part) => `https://store.example/${name}/${String(part)}`),
-    })),
-  },
-]
+const begunWith = (partCount: number): readonly JournalRecord[] => {
+  const files = ['a.mp4', 'b.mp4'].map((name, fileIndex) => {
+    return { fileIndex, name, sizeBytes: 3 * partCount, partSizeBytes: 3, partCount }
+  })
+  return [
+    {
+      ...{ at: 1, type: 'session.begun', version: JOURNAL_VERSION, key: 'k', flow: 'video', files, locations: [] },
+      params: { movementTypeId, playerId, sessionDate, sessionTypeId },
+    },
+    {
+      ...{ at: 2, type: 'session.created', sessionId: 's' },
+      files: files.map(({ fileIndex, name }) => ({
+        ...{ fileIndex, serverFileId: name },
+        addresses: Array.from({ length: partCount }, (_, index) => `https://store.example/${name}/${index + 1}`),
+      })),
+    },
+  ]
+}
 const sent = (fileIndex: number, ...partNumbers: readonly number[]): JournalRecord[] =>
   partNumbers.map((partNumber) => ({
     ...{ at: 3, type: 'part.received', fileIndex, partNumber },
     receipt: { acceptedEnd: 3 * partNumber, etag: '"e"', md5: '900150983cd24fb0d6963f7d28e17f72', isVerified: true },
   }))
 const never = (): Promise<never> => new Promise(() => undefined)
-const asSent = (name: string): Source => bytesSource(name, new TextEncoder().encode('abcabc'))
+const asSent = (name: string, partCount = 2): Source =>
+  bytesSource(name, new TextEncoder().encode('abc'.repeat(partCount)))
 const changed = (name: string): Source => bytesSource(name, new TextEncoder().encode('xyzxyz'))
 
 /** The session with these records goes on with the sources that this makes. */
@@ -43,10 +46,11 @@ async function resumed(
   hasher?: Hasher,
   storage: FarEndOptions['storage'] = goodStorage,
   service: FarEndOptions['service'] = () => ({ status: 200 }),
+  partCount = 2,
 ) {
   const journal = memoryJournal()
   const session = await journal.open('k')
-  await session.append([...BEGUN, ...records])
+  await session.append([...begunWith(partCount), ...records])
   await session.close()
   const far = createFarEnd({
     ...{ journal, storage, service },
@@ -97,6 +101,53 @@ it('a file that never opens, on a drive that is gone, holds up no other file', a
   void upload.cancel()
   await clock.advance(15_000)
   expect(await settled(endOf(upload))).toMatchObject({ error: { report: { status: 'cancelled' } } })
+})
+
+it('a file whose hash is lost while it is proven is proven again, as a part whose hash is lost goes again', async () => {
+  const { start, ...others } = md5Hasher()
+  let losses = 1
+  const losing: Hasher = {
+    ...others,
+    start() {
+      const hash = start()
+      const lost = new UploadError('ERR_UPLOAD_INTERNAL', 'The thread ended.', { isRetryable: true })
+      return losses-- > 0 ? { ...hash, update: () => Promise.reject(lost) } : hash
+    },
+  }
+  const { upload, settled } = await resumed([...sent(0, 1), ...sent(1, 1)], asSent, losing)
+
+  expect((await settled(endOf(upload))).report).toMatchObject({ status: 'confirmed' })
+})
+
+it('an error of a host’s hasher while a file is proven is no error of its source', async () => {
+  const broken: Hasher = {
+    start: () => ({ update: () => Promise.reject(new TypeError('no such hash')), digest: () => '' }),
+  }
+  const { upload, settled } = await resumed([...sent(0, 1), ...sent(1, 1)], asSent, broken)
+
+  expect((await settled(endOf(upload))).error).toMatchObject({
+    report: { files: [{ error: { code: 'ERR_UPLOAD_INTERNAL', message: 'a.mp4: no such hash' } }, {}] },
+  })
+})
+
+it('a file of many parts that does not open keeps one place, and goes on once it opens', async () => {
+  let open: () => void = () => undefined
+  const opening = new Promise<void>((resolve) => (open = resolve))
+  const late = (name: string): Source => {
+    const source = asSent(name, 40)
+    return name === 'b.mp4' ? source : { ...source, open: (expected) => opening.then(() => source.open(expected)) }
+  }
+  // Less is left of the first, so that its parts go first.
+  const records = [...sent(0, 1, 2, 3), ...sent(1, 1)]
+  const { upload, clock, asked, settled } = await resumed(records, late, md5Hasher(), goodStorage, undefined, 40)
+  await clock.advance(60_000)
+
+  expect(asked()).toHaveLength(40)
+  expect(asked().filter((each) => each.startsWith('PUT a.mp4'))).toEqual([])
+  expect(upload.files().map(({ state }) => state)).toEqual(['uploading', 'confirmed'])
+  open()
+  expect(await settled(upload.done())).toMatchObject({ status: 'confirmed' })
+  expect(asked()).toHaveLength(78)
 })
 
 it('a file of which all is stored and that never opens holds up no other file', async () => {

@@ -1,7 +1,7 @@
 // Whether a signed address is still taken. Deadlines are in the signer's time, and a machine that captures motion is often
 // minutes off. The signer's clock is known from the address itself, then from the storage's own answers.
 
-import type { SignedAddress } from './address.ts'
+import { sum, type SignedAddress } from './address.ts'
 import type { UploadError } from '../errors.ts'
 import type { Clock, TransportReply } from '../ports.ts'
 import { parseHttpDateMs } from '../retry-after.ts'
@@ -50,15 +50,11 @@ export function createAddressClock(clock: Clock): AddressClock {
       const halfLifeMs = (restMs + ageMs(addressedAtMs)) / 2
       return restMs <= MARGIN_MS + (isTestedAtEnd ? Math.min(longestMs, halfLifeMs) : 0)
     },
-    deadlineMs(address, addressedAtMs) {
-      const restMs = leftMs(address, addressedAtMs)
-      return restMs === undefined ? undefined : clock.monotonicNow() + restMs
-    },
+    deadlineMs: (address, addressedAtMs) => sum(leftMs(address, addressedAtMs), clock.monotonicNow()),
     lifeMs(address, addressedAtMs) {
       const { deadlineMs, signedAtMs } = address
       if (deadlineMs !== undefined && signedAtMs !== undefined) return deadlineMs - signedAtMs
-      const restMs = leftMs(address, addressedAtMs)
-      return restMs === undefined ? undefined : restMs + ageMs(addressedAtMs)
+      return sum(leftMs(address, addressedAtMs), ageMs(addressedAtMs))
     },
     noteReply(headers) {
       const dateMs = parseHttpDateMs(headers['date'])

@@ -50,7 +50,8 @@ export function utcMs(
   return dayMs + ((hour * 60 + minute) * 60 + second) * 1000
 }
 
-function sum(a: number | undefined, b: number | undefined): number | undefined {
+/** The sum of two times; undefined unless both are known. */
+export function sum(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? undefined : a + b
 }
 
@@ -62,7 +63,7 @@ function parseSeconds(text = ''): number | undefined {
 function parseTime(text = ''): number | undefined {
   const plain = text.replace(/%3A/gi, ':')
   const match = /^(\d{4})-?(\d\d)-?(\d\d)(?:T(\d\d):?(\d\d)(?::?(\d\d)(?:\.\d{1,9})?)?Z)?$/.exec(plain)
-  if (match === null) return undefined
+  if (!match) return undefined
   // Groups that did not match are undefined: a date alone means midnight.
   const at = (group: number) => Number(match[group] ?? 0)
   return utcMs(at(1), at(2), at(3), at(4), at(5), at(6))

@@ -22,10 +22,10 @@ export type EtagForm = 'asReceived' | 'quoted' | 'bare'
  */
 const LONGEST = 256
 /**
- * What may stand between the quotes (RFC 9110, 8.8.3: no blank, no quote, no control character), without `?` and `&`: a storage
- * that answers with the address it was sent to must not get that address into receipts.
+ * What may stand between the quotes (RFC 9110, 8.8.3: no blank, no quote, no control character), without `?`, `&` and `://`: a
+ * storage that answers with the address it was sent to must not get that address into receipts. Nor the words of a lost value.
  */
-const TAG = /^[\x21\x23-\x25\x27-\x3e\x40-\x7e\x80-\xff]+$/
+const TAG = /^(?!(?:null|undefined)$|.*:\/\/)[\x21\x23-\x25\x27-\x3e\x40-\x7e\x80-\xff]+$/
 
 /**
  * Reads an ETag header: quoted, bare or weak. Undefined when there is none that can be kept: it is absent or empty; it is the
@@ -37,8 +37,7 @@ export function parseEtag(raw: string | undefined | null): Etag | undefined {
   const isWeak = /^w\//i.test(trimmed)
   const opaque = isWeak ? trimmed.slice(2).trim() : trimmed
   const value = /^"(.*)"$/.exec(opaque)?.[1] ?? opaque
-  if (trimmed.length > LONGEST || !TAG.test(value) || value.includes('://')) return undefined
-  if (value === 'null' || value === 'undefined') return undefined
+  if (trimmed.length > LONGEST || !TAG.test(value)) return undefined
   return { raw: trimmed, value, isWeak }
 }
 
@@ -55,10 +54,12 @@ export function md5FromEtag(
   const value = parseEtag(etag)?.value ?? ''
   if (!/^[0-9a-f]{32}$/i.test(value)) return undefined
   for (const [name, text] of Object.entries(replyHeaders)) {
-    // Only AES256, the store's own key, keeps the MD5; aws:kms, aws:kms:dsse and what may follow do not.
-    if (name === 'x-amz-server-side-encryption' && text.trim().toLowerCase() !== 'aes256') return undefined
-    if (name.startsWith('x-amz-server-side-encryption-')) return undefined
-    if (name.startsWith('x-goog-encryption-')) return undefined
+    const isOtherKey =
+      name === 'x-amz-server-side-encryption'
+        ? // Only AES256, the store's own key, keeps the MD5; aws:kms, aws:kms:dsse and what may follow do not.
+          text.trim().toLowerCase() !== 'aes256'
+        : /^x-(?:amz-server-side|goog)-encryption-/.test(name)
+    if (isOtherKey) return undefined
   }
   return value.toLowerCase()
 }

@@ -25,9 +25,9 @@ export interface AttemptPorts {
   readonly transport: Transport
   readonly clock: Clock
   /** For bytes that must pass through our memory; absent: only Blobs that go unread can be sent. */
-  readonly bodies: WindowBodies | undefined
+  readonly bodies?: WindowBodies | undefined
   /** Absent: nothing is hashed and no receipt is verified. */
-  readonly hasher: Hasher | undefined
+  readonly hasher?: Hasher | undefined
   readonly timeouts: AttemptTimeouts
   readonly pace: PartPace
 }
@@ -38,6 +38,8 @@ export interface SendPartPorts extends AttemptPorts {
   readonly readers: ReaderCache
   /** Whether the address of an attempt must no longer be used. Asked when its request is about to be made. */
   isExpired(attempt: Attempt): boolean
+  /** Called with true when the source of a file must be waited for, and with false when that wait has ended. */
+  hold(fileIndex: number, isHeld: boolean): void
   /** An attempt has handed `grownBytes` more to the network; its `sentBytes` is the total. */
   onSent(attempt: Attempt, grownBytes: number): void
   /** The attempt is over: nothing of it is under way any more. */
@@ -49,12 +51,20 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
   const { transport, protocol, readers, bodies, pace } = ports
   const { unit, lengthBytes, address, controller } = attempt
   const { signal } = controller
+  const { fileIndex } = unit
   let reader: Reader | undefined
   let body: Content | undefined
   let request: TransportRequest | undefined
   try {
-    const opening = readers.acquire(unit.fileIndex, signal)
-    reader = isPromise(opening) ? await opening : opening
+    const opening = readers.acquire(fileIndex, signal)
+    if (isPromise(opening)) {
+      ports.hold(fileIndex, true)
+      try {
+        reader = await opening
+      } finally {
+        ports.hold(fileIndex, false)
+      }
+    } else reader = opening
     attempt.isSending = true
     const hasher = attempt.isWhole ? ports.hasher : undefined
     const isUnread = goesUnread(hasher, pace, reader)
@@ -108,14 +118,11 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     if (signal.reason !== attempt.expiry) {
       return { kind: attempt.isCrawled ? 'crawled' : 'aborted', ending }
     }
-    if (!reader) return sourceFailure(error, ending)
     // A platform that could not read the Blob says only that no answer came.
-    const changed = body?.isUnread && (await changeOf(reader))
+    const changed = reader && body?.isUnread && (await changeOf(reader))
     if (changed) return sourceFailure(changed, ending)
-    if (isTransportError(error)) return { kind: 'missing', ending, error }
-    // Some errors of ours may pass, such as that of a hasher that lost its worker thread: the part may well go through next
-    // time.
-    if (isUploadError(error)) return { kind: error.isRetryable ? 'ours' : 'source', ending, error }
+    if (reader && isTransportError(error)) return { kind: 'missing', ending, error }
+    if (!reader || isUploadError(error)) return sourceFailure(error, ending)
     throw error
   } finally {
     attempt.isSending = false
@@ -130,7 +137,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
       // Even when a host's hash cannot be freed: other sessions of the engine need the windows.
       attempt.lease?.release()
       attempt.lease = undefined
-      const closed = readers.release(unit.fileIndex)
+      const closed = readers.release(fileIndex)
       // A drive that is gone may never close it. What came of the attempt is known by now.
       if (closed && reader) await unlessLate(ports.clock, FIRED, closed, () => undefined)
       ports.onEnded(attempt)
@@ -159,6 +166,11 @@ function handOver(ports: SendPartPorts, attempt: Attempt, watchdog: Watchdog, by
   if (attempt.sentBytes > 0 || lengthBytes === 0) ports.onSent(attempt, attempt.sentBytes - sentBytes)
 }
 
-function sourceFailure(error: unknown, ending: AttemptEnding): AttemptResult {
-  return { kind: 'source', ending, error: asSourceError(error) }
+/**
+ * Some failures may pass, such as that of a hasher that lost its worker thread, or too many open files: the part may well go
+ * through next time.
+ */
+function sourceFailure(failure: unknown, ending: AttemptEnding): AttemptResult {
+  const error = asSourceError(failure)
+  return { kind: error.isRetryable ? 'ours' : 'source', ending, error }
 }

@@ -55,6 +55,7 @@ export function createEarlyGrowth(nearLimit: number): EarlyGrowth {
   let elapsedMs = 0
   let partsDone = 0
   let hasLeapt = false
+  let isSilent = true
   const rates: number[] = []
   const begin = (nowMs: number): void => {
     beganMs = nowMs
@@ -71,6 +72,9 @@ export function createEarlyGrowth(nearLimit: number): EarlyGrowth {
         settlingBytes = limit * BUFFER_BYTES
         begin(atMs)
       } else partsDone += partsSince
+      isSilent &&= bytesSince === 0
+      // Sources are still being opened, or proven: that time says nothing about the line.
+      if (isSilent) firstMs = grownAtMs = atMs
       const stepMs = Math.max(LEAST_STEP_MS, STEP_ROUND_TRIPS * (leastRoundTripMs ?? 0))
       const passedMs = atMs - beganMs
       // New connections first fill the buffers of the system; that is no rate.

@@ -14,7 +14,7 @@ export function createAlarm(clock: Clock, onRing: () => void): Alarm {
   return {
     set(atMs) {
       if (atMs === setForMs) return
-      if (setForMs !== undefined) clock.clearTimeout(timer)
+      clock.clearTimeout(timer)
       setForMs = atMs
       if (atMs === undefined) return
       timer = clock.setTimeout(

@@ -44,7 +44,7 @@ export interface Attempts {
   resetStraggler(nowMs: number, isTail: boolean): void
 }
 
-export interface AttemptsOptions extends AttemptPorts {
+export interface AttemptsOptions extends AttemptPorts, Pick<SendPartPorts, 'hold'> {
   readonly job: TransferJob
   readonly addresses: Pick<SendPartPorts, 'isExpired'> & Pick<Protocol, 'judge'>
   /** Called with the number of bytes that were newly handed to the network. */

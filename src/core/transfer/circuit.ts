@@ -89,8 +89,14 @@ export function createCircuit(options: CircuitOptions): Circuit {
       const giveUpAtMs = nowMs + giveUpAfterMs
       // A pause that the host asked for comes before the first probe. Without one, this failure counts as that of a probe.
       const isProbing = !(retryAfterMs > 0)
-      current = { sinceMs: nowMs, giveUpAtMs, untilMs: nowMs, probeMs: FIRST_PROBE_MS, isProbing, isHeld: false }
-      outage = current
+      current = outage = {
+        sinceMs: nowMs,
+        giveUpAtMs,
+        untilMs: nowMs,
+        probeMs: FIRST_PROBE_MS,
+        isProbing,
+        isHeld: false,
+      }
     } else {
       // A machine that sleeps may do so during a probe, too.
       current.giveUpAtMs += Math.max(0, nowMs - current.untilMs - MAX_COUNTED_TRY_MS)
@@ -124,7 +130,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
       const current = look(nowMs)
       failuresInRow = 0
       answeredAtMs = nowMs
-      if (current?.isHeld === true && !current.isProbing) return
+      if (current?.isHeld && !current.isProbing) return
       outage = undefined
       isGivenUp = false
     },

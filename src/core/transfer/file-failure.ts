@@ -5,11 +5,11 @@ import type { LedgerFile } from '../journal/ledger.ts'
 import type { Turn } from './schedule.ts'
 
 /** What ends the whole session: the service does not accept us, the journal fails, or the host is given up. */
-const FATAL_CODES = new Set(['ERR_UPLOAD_CREDENTIALS_REFUSED', 'ERR_UPLOAD_JOURNAL', 'ERR_UPLOAD_HOST_UNREACHABLE'])
+const FATAL_CODES = ['ERR_UPLOAD_CREDENTIALS_REFUSED', 'ERR_UPLOAD_JOURNAL', 'ERR_UPLOAD_HOST_UNREACHABLE']
 
 /** Whether a failure ends the session rather than one file. A foreign error does: it is a mistake in a program. */
 export function isFatal(error: unknown): boolean {
-  return !isUploadError(error) || FATAL_CODES.has(error.code)
+  return !isUploadError(error) || FATAL_CODES.includes(error.code)
 }
 
 /** The same failure with the file's name in front of its message, and the place where it happened in its details. */

@@ -1,8 +1,10 @@
 // The units of each file that were never given out, and the files that have some in three orders: by what is left, by age and
 // by deadline. Each change costs O(log n) comparisons.
 
+import { known } from '../errors.ts'
 import { createHeap } from './heap.ts'
 import type { Unit } from '../ports.ts'
+import type { WaitingTurn } from './turn.ts'
 
 /** `next`: the units of a file go one at a time, in order. */
 export type UnitOrder = 'any' | 'next'
@@ -12,6 +14,8 @@ export interface FileQueue {
   cursor: number
   /** No new unit of this file may go: with `order: next`, or after a probe, the one that is out or waits must settle first. */
   isBusy: boolean
+  /** Nothing of this file may go while its source is being opened: the turns of it that wait meanwhile. Undefined: it may. */
+  held: WaitingTurn[] | undefined
   /** Its position among the files, in the order in which they were first added. */
   readonly place: number
   /** How often it was restarted. */
@@ -26,13 +30,15 @@ export interface FileQueue {
   stamp: number
 }
 
+type Gate = Partial<Pick<FileQueue, 'isBusy' | 'held'>>
+
 export interface FileQueues {
-  /** Sets what is left of a file. */
-  fill(file: FileQueue, units: readonly Unit[], deadlineMs: number): void
-  /** The file need not wait for a unit that is out any more. */
-  free(file: FileQueue): void
-  /** Takes the next unit of a file. `isProbe`: no other of it may go until it is freed. */
-  take(file: FileQueue, isProbe: boolean): Unit | undefined
+  /** Sets what is left of a file, and makes other changes with it. */
+  fill(file: FileQueue, units: readonly Unit[], deadlineMs: number, changes?: Gate): void
+  /** Changes whether a file can give a new unit. */
+  change(file: FileQueue, changes: Gate): void
+  /** Takes the next unit of a file that can give one. `isProbe`: no other of it may go until it is freed. */
+  take(file: FileQueue, isProbe: boolean): Unit
   /** The file with the fewest bytes left, of those that can give a new unit; the earlier one if they are equal. */
   leastLeft(): FileQueue | undefined
   earliest(): FileQueue | undefined
@@ -59,13 +65,14 @@ export function createFileQueues(order: UnitOrder): FileQueues {
   )
   let freshCount = 0
 
-  const freshOf = ({ units, cursor, isBusy }: FileQueue): number => {
-    const left = isBusy ? 0 : units.length - cursor
+  const freshOf = ({ units, cursor, isBusy, held }: FileQueue): number => {
+    const left = isBusy || held ? 0 : units.length - cursor
     return order === 'any' ? left : Math.min(left, 1)
   }
-  /** Follows every change of a file, so that the count and the heaps stay correct. `before`: the units that it could give. */
-  const changed = (file: FileQueue, before: number): void => {
-    const after = freshOf(file)
+  /** Makes every change of a file, so that the count and the heaps stay correct. */
+  const change = (file: FileQueue, changes: Partial<FileQueue>): void => {
+    const before = freshOf(file)
+    const after = freshOf(Object.assign(file, changes))
     freshCount += after - before
     file.stamp += 1
     if (after === 0) return
@@ -75,37 +82,23 @@ export function createFileQueues(order: UnitOrder): FileQueues {
   }
 
   return {
-    fill(file, units, deadlineMs) {
-      const before = freshOf(file)
-      file.units = units
-      file.cursor = 0
-      file.leftBytes = bytesOf(units)
-      file.deadlineMs = deadlineMs
-      changed(file, before)
-    },
-    free(file) {
-      if (!file.isBusy) return
-      file.isBusy = false
-      changed(file, 0)
+    change,
+    fill(file, units, deadlineMs, changes) {
+      const leftBytes = units.reduce((sum, { start, end }) => sum + end - start, 0)
+      change(file, { units, cursor: 0, leftBytes, deadlineMs, ...changes })
     },
     take(file, isProbe) {
-      const unit = file.units[file.cursor]
-      if (!unit) return undefined
-      const before = freshOf(file)
-      file.cursor += 1
-      file.leftBytes -= unit.end - unit.start
-      file.isBusy = isProbe || order === 'next'
-      changed(file, before)
+      const { units, cursor, leftBytes } = file
+      const unit = known(units[cursor])
+      const isBusy = isProbe || order === 'next'
+      change(file, { cursor: cursor + 1, leftBytes: leftBytes + unit.start - unit.end, isBusy })
       return unit
     },
     leastLeft: byLeft.first,
     earliest: byPlace.first,
     firstDying(nowMs) {
       let file = byDeadline.first()
-      for (; file && file.deadlineMs <= nowMs; file = byDeadline.first()) {
-        file.deadlineMs = Infinity
-        changed(file, freshOf(file))
-      }
+      for (; file && file.deadlineMs <= nowMs; file = byDeadline.first()) change(file, { deadlineMs: Infinity })
       return file
     },
     freshCount: () => freshCount,
@@ -118,6 +111,7 @@ export function fileQueue(place: number): FileQueue {
     units: [],
     cursor: 0,
     isBusy: false,
+    held: undefined,
     epoch: 0,
     leftBytes: 0,
     outCount: 0,
@@ -126,8 +120,4 @@ export function fileQueue(place: number): FileQueue {
     place,
     deadlineMs: Infinity,
   }
-}
-
-function bytesOf(units: readonly Unit[]): number {
-  return units.reduce((sum, { start, end }) => sum + end - start, 0)
 }

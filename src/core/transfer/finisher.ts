@@ -50,9 +50,9 @@ export function createFinisher(options: FinisherOptions): Finisher {
     }
   }
   const settle = async (file: LedgerFile, finishing: Promise<readonly number[] | undefined>): Promise<void> => {
-    let again: readonly number[] = []
+    let again: readonly number[] | undefined
     try {
-      again = (await finishing) ?? []
+      again = await finishing
       job.report({ type: 'fileState', file })
     } catch (error) {
       if (signal.aborted || isFatal(error)) throw error
@@ -61,7 +61,7 @@ export function createFinisher(options: FinisherOptions): Finisher {
     running -= 1
     // Forgotten before its parts go again, so that it can complete once more.
     known.delete(file)
-    if (again.length > 0) {
+    if (again?.length) {
       const units = again.map((partNumber) => unitOf(file, partNumber))
       job.report({ type: 'voided', units })
       schedule.add(units, deadlineOf(file))

@@ -40,11 +40,13 @@ export function createLifetime<T extends object>(
 
   const settleIfOver = (): void => {
     if (taskCount > 0) return
-    const value = signal.aborted ? undefined : outcome()
-    if (value === undefined && !signal.aborted) return
+    if (signal.aborted) reject(signal.reason)
+    else {
+      const value = outcome()
+      if (!value) return
+      resolve(value)
+    }
     leave()
-    if (value === undefined) reject(signal.reason)
-    else resolve(value)
   }
   const stop = (reason: unknown): void => {
     inner.abort(reason)

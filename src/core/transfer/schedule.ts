@@ -5,29 +5,16 @@
 // The file with the fewest bytes left goes first: one that is nearly done gets finished, and a small one is not stuck behind a huge one.
 // A quarter of the parts in flight is reserved for the earliest file, so that a huge one moves meanwhile and does not become the tail.
 // When addresses are about to expire, only their files go, one by one: after that, a half-sent file is worth nothing. The order in which
-// files are registered is not decided here.
+// files are registered is not decided here. While the source of a file is being opened, one part of it waits for that, and other files
+// go: the drive may hang.
 
 import { known } from '../errors.ts'
 import { createFileQueues, fileQueue, type FileQueue, type UnitOrder } from './file-queues.ts'
 import type { Unit } from '../ports.ts'
 import { createSorted } from './sorted.ts'
+import type { Turn, WaitingTurn } from './turn.ts'
 
-/** A unit to send, and the history of its attempts. */
-export interface Turn {
-  readonly unit: Unit
-  /** The number of this attempt, from 1. */
-  readonly attempt: number
-  /** How many of its tries are used up. An attempt may use up none, or only a fraction of one. */
-  readonly usedTries: number
-  /** The previous attempt failed on the network, so its connection is not trusted again. */
-  readonly isFreshConnection: boolean
-  /** The furthest that the storage ever accepted the part, as a byte position; absent: where the unit starts. */
-  readonly furthestEnd?: number
-  /** It has one of the places that are reserved for the earliest file. */
-  readonly isFirstComer: boolean
-  /** How often its file had been restarted when this turn was given out. */
-  readonly epoch: number
-}
+export type { Turn } from './turn.ts'
 
 export interface Schedule {
   /**
@@ -45,6 +32,11 @@ export interface Schedule {
   putBack(turn: Turn, notBeforeMs: number): void
   /** Restarts a file with these units. What was given out of it before can no longer be put back. */
   restart(fileIndex: number, units: readonly Unit[], deadlineMs?: number): void
+  /**
+   * Gives out nothing more of this file while it is held: its source is being opened for the unit that is out, and may never open.
+   * A restart ends that, too.
+   */
+  hold(fileIndex: number, isHeld: boolean): void
   /** A taken unit needs no further attempt. Does nothing if its file was dropped or restarted meanwhile. */
   settle(turn: Turn): void
   /** Gives out nothing more of this file, now or later. */
@@ -63,10 +55,12 @@ export interface ScheduleOptions {
 const FIRST_COMER_SHARE = 4
 /** Addresses that expire within this time are about to expire, ms. */
 const NEAR_MS = 300_000
+
 export function createSchedule({ order }: ScheduleOptions): Schedule {
   const files = new Map<number, FileQueue>()
   const dropped = new Set<number>()
-  const waiting = createSorted<{ readonly turn: Turn; readonly notBeforeMs: number }>((entry) => entry.notBeforeMs)
+  /** Turns that were put back, but for those of files that are held. */
+  const waiting = createSorted<WaitingTurn>((entry) => entry.notBeforeMs)
   const queues = createFileQueues(order)
   let outCount = 0
   let firstComerCount = 0
@@ -87,27 +81,34 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
     count(file, -1, -Number(isFirstComer))
     return file
   }
+  const hold = (fileIndex: number, isHeld: boolean): void => {
+    const file = known(files.get(fileIndex))
+    const { held = [] } = file
+    if (isHeld) held.push(...waiting.remove(({ turn }) => turn.unit.fileIndex === fileIndex))
+    else held.forEach(waiting.add)
+    queues.change(file, { held: isHeld ? held : undefined })
+  }
   const restart = (fileIndex: number, units: readonly Unit[], deadlineMs = Infinity): void => {
-    waiting.keep(({ turn }) => turn.unit.fileIndex !== fileIndex)
     const file = files.get(fileIndex)
     if (!file || dropped.has(fileIndex)) return
+    // Takes the turns that wait, which are then forgotten.
+    hold(fileIndex, true)
     count(file, -file.outCount, -file.firstComerCount)
     file.epoch += 1
-    queues.free(file)
-    queues.fill(file, units, deadlineMs)
+    queues.fill(file, units, deadlineMs, { isBusy: false, held: undefined })
   }
   const takeFresh = (nowMs: number, isProbe: boolean): Turn | undefined => {
     const dying = queues.firstDying(nowMs)
     const isNear = dying && dying.deadlineMs <= nowMs + NEAR_MS
     const isFirstComer = !isNear && (firstComerCount + 1) * FIRST_COMER_SHARE <= outCount + 1
     const file = isNear ? dying : isFirstComer ? queues.earliest() : queues.leastLeft()
-    const unit = file && queues.take(file, isProbe)
-    if (!file || !unit) return undefined
+    if (!file) return undefined
+    const unit = queues.take(file, isProbe)
     count(file, 1, Number(isFirstComer))
     return { unit, attempt: 1, usedTries: 0, isFreshConnection: false, isFirstComer, epoch: file.epoch }
   }
   const takeWaiting = (nowMs: number): Turn | undefined => {
-    const first = waiting.countUpTo(nowMs) > 0 ? waiting.shift() : undefined
+    const first = waiting.shift(nowMs)
     if (!first) return undefined
     count(known(files.get(first.turn.unit.fileIndex)), 1, 0)
     return first.turn
@@ -130,18 +131,22 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
       return turn
     },
     putBack(turn, notBeforeMs) {
-      if (takeBack(turn)) waiting.add({ turn: { ...turn, isFirstComer: false }, notBeforeMs })
+      const file = takeBack(turn)
+      const entry = { turn: { ...turn, isFirstComer: false }, notBeforeMs }
+      if (file?.held) file.held.push(entry)
+      else if (file) waiting.add(entry)
     },
+    hold,
     restart,
     settle(turn) {
       const file = takeBack(turn)
-      if (file) queues.free(file)
+      if (file?.isBusy) queues.change(file, { isBusy: false })
     },
     drop(fileIndex) {
       restart(fileIndex, [])
       dropped.add(fileIndex)
     },
     readyCount: (nowMs) => queues.freshCount() + waiting.countUpTo(nowMs),
-    nextDueMs: (nowMs) => waiting.at(waiting.countUpTo(nowMs))?.notBeforeMs,
+    nextDueMs: (nowMs) => waiting.after(nowMs)?.notBeforeMs,
   }
 }

@@ -2,10 +2,12 @@
 
 export interface Sorted<T> {
   add(item: T): void
-  keep(isKept: (item: T) => boolean): void
-  /** Removes the first item and returns it. */
-  shift(): T | undefined
-  at(index: number): T | undefined
+  /** Removes all items of which this is true, and returns them. */
+  remove(isRemoved: (item: T) => boolean): T[]
+  /** Removes the first item whose key is at most this one, and returns it. */
+  shift(upTo: number): T | undefined
+  /** The first item whose key is larger. */
+  after(key: number): T | undefined
   /** Number of items whose key is at most this one. */
   countUpTo(key: number): number
 }
@@ -29,11 +31,13 @@ export function createSorted<T>(keyOf: (item: T) => number): Sorted<T> {
     add(item) {
       items.splice(countUpTo(keyOf(item)), 0, item)
     },
-    keep(isKept) {
-      if (items.length > 0) items = items.filter(isKept)
+    remove(isRemoved) {
+      const removed = items.filter(isRemoved)
+      items = items.filter((item) => !isRemoved(item))
+      return removed
     },
-    shift: () => items.shift(),
-    at: (index) => items[index],
+    shift: (upTo) => (countUpTo(upTo) > 0 ? items.shift() : undefined),
+    after: (key) => items[countUpTo(key)],
     countUpTo,
   }
 }

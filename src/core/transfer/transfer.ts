@@ -74,7 +74,14 @@ export function createTransfer(ports: TransferPorts, job: TransferJob, signal: A
   const { clock } = ports
   const schedule = createSchedule({ order: job.protocol.traits.order })
   const addresses = createSessionAddresses(clock, job.ledger, job.protocol, () => host.isInReach(clock.monotonicNow()))
-  const attempts = createAttempts({ ...ports, job, addresses })
+  const hold = (fileIndex: number, isHeld: boolean): void => {
+    // Where a file has one part, nothing else of it would go.
+    if (fileAt(job.ledger, fileIndex).parts.length < 2) return
+    schedule.hold(fileIndex, isHeld)
+    // The part that waited goes first.
+    if (!isHeld) void Promise.resolve().then(ports.wake)
+  }
+  const attempts = createAttempts({ ...ports, job, addresses, hold })
   const life = createLifetime(signal, () => outcomeOf(job.ledger), ports.wake)
   onAbort(life.signal, () => attempts.abortAll(life.signal.reason))
   const host = createHostWatch({
@@ -105,15 +112,15 @@ export function createTransfer(ports: TransferPorts, job: TransferJob, signal: A
     job.report({ type: 'fileState', file })
   }
   const { deadlineOf, lifeOf } = addresses
-  const finisher = createFinisher({ job, schedule, track: life.track, failFile, deadlineOf, signal: life.signal })
+  const finisher = createFinisher({ ...life, job, schedule, failFile, deadlineOf })
   const attemptEnd = createAttemptEnd({
     ...ports,
+    ...life,
     job,
     schedule,
     host,
     failFile,
     lifeOf,
-    signal: life.signal,
     onComplete: (file) => finisher.add(file),
     onMoved: createMovedFiles({ job, schedule, attempts, deadlineOf }),
   })

@@ -80,6 +80,7 @@ export async function setUp(options: SetUpOptions = {}) {
       protocol: { ...protocol, ...(options.request === undefined ? {} : { request: options.request }) },
       readers: createReaderCache(options.open ?? (() => Promise.resolve(given))),
       isExpired: options.isExpired ?? (() => false),
+      hold: () => undefined,
       onSent({ sentBytes }, grown) {
         sent.push(sentBytes)
         grownBytes.push(grown)

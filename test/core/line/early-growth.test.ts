@@ -46,6 +46,13 @@ describe('early growth', () => {
     expect(limits.at(-1)).toBeGreaterThanOrEqual(64)
   })
 
+  it('loses nothing by a time in which sources are proven and nothing goes', () => {
+    const limits = grow({ rate: (limit, ms) => (ms <= 30_000 ? 0 : limit * 5e6) }, 33)
+
+    expect(new Set(limits.slice(0, 300))).toEqual(new Set([2]))
+    expect(limits.at(-1)).toBeGreaterThanOrEqual(64)
+  })
+
   // On a busy machine a round trip to itself takes one or two ms.
   const near = { roundTripMs: 2, rate: () => 4e8 }
 

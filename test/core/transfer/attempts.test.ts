@@ -59,7 +59,7 @@ describe('the controller of an attempt', () => {
   it('is given back when its attempt was aborted, and says so', async () => {
     // The first part of the first file is refused for good while its second is under way, which is aborted.
     const { taken, givenBack, result } = await countControllers([3_000, 10_000], {
-      windowMs: ({ fileIndex, partNumber }) => (fileIndex === 0 && partNumber === 1 ? 10 : 1_000),
+      windowMs: ({ fileIndex, partNumber }) => (fileIndex === 1 ? 5 : partNumber === 1 ? 10 : 1_000),
       fault: ({ fileIndex, partNumber }) =>
         fileIndex === 0 && partNumber === 1 ? { kind: 'status', status: 400, code: 'EntityTooLarge' } : undefined,
     })
@@ -85,6 +85,7 @@ describe('an attempt whose hash cannot be freed', () => {
       pace: fixedTuning({ transport: world.store, clock: world.clock, concurrency: 2 }).pace,
       ...{ job, addresses: { judge: job.protocol.judge, isExpired: () => false } },
       onBytes: () => undefined,
+      hold: () => undefined,
     })
     const [file] = job.ledger.files
     const unit = { fileIndex: 0, partNumber: 1, start: 0, end: 1_000 }
@@ -181,6 +182,7 @@ describe('an attempt that was reset because it crawled', () => {
       pace: fixedTuning({ transport, clock: world.clock, concurrency: 2 }).pace,
       ...{ job, watchStragglers, addresses: { judge: job.protocol.judge, isExpired: () => false } },
       onBytes: () => undefined,
+      hold: () => undefined,
     })
     const [file] = job.ledger.files
     const results = [1, 2].map((partNumber) => {
@@ -242,6 +244,7 @@ function heldAttempts(isResetByAbort: boolean, isDead = false) {
       addresses: { ...addresses, isExpired: (attempt) => isDead || addresses.isExpired(attempt) },
     },
     onBytes: (bytes) => void told.push(`${bytes} bytes`),
+    hold: () => undefined,
   })
   const file = (fileIndex: number): LedgerFile => made.ledger.files[fileIndex]!
   const units = [0, 1].map((fileIndex) => ({ fileIndex, partNumber: 2, start: 1_000, end: 2_000 }))

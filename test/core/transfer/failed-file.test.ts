@@ -8,7 +8,7 @@ describe('a file that fails', () => {
   it('takes its own attempts down and no others, and nothing of it is sent again', async () => {
     const world = createWorld({
       windowMs: 1_000,
-      engine: { concurrency: 6 },
+      engine: { concurrency: 8 },
       fault: ({ fileIndex, partNumber }) => {
         if (fileIndex !== 0) return undefined
         if (partNumber <= 2) return { kind: 'status', status: 403, code: 'AccessDenied' }

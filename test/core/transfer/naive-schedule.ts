@@ -7,6 +7,7 @@ interface NaiveFile {
   readonly place: number
   rest: readonly Unit[]
   isBusy: boolean
+  isHeld: boolean
   epoch: number
   deadlineMs: number
 }
@@ -20,7 +21,9 @@ export function naiveSchedule(order: 'any' | 'next'): Schedule {
   let out: { readonly unit: Unit; readonly isFirstComer: boolean }[] = []
   let wasRepeat = false
 
-  const open = (): NaiveFile[] => [...files.values()].filter(({ isBusy, rest }) => !isBusy && rest.length > 0)
+  const open = (): NaiveFile[] =>
+    [...files.values()].filter(({ isBusy, isHeld, rest }) => !isBusy && !isHeld && rest.length > 0)
+  const notHeld = () => waiting.filter(({ turn }) => files.get(turn.unit.fileIndex)?.isHeld !== true)
   const leftOf = ({ rest }: NaiveFile): number => rest.reduce((sum, { start, end }) => sum + end - start, 0)
   const minuteOf = ({ deadlineMs }: NaiveFile): number => Math.floor(deadlineMs / 60_000)
   /** The least by the first of these that tells two apart. */
@@ -54,7 +57,9 @@ export function naiveSchedule(order: 'any' | 'next'): Schedule {
     return { unit, attempt: 1, usedTries: 0, isFreshConnection: false, isFirstComer, epoch: file.epoch }
   }
   const takeWaiting = (nowMs: number): Turn | undefined => {
-    const first = waiting.filter(isDue(nowMs)).toSorted((a, b) => a.notBeforeMs - b.notBeforeMs)[0]
+    const first = notHeld()
+      .filter(isDue(nowMs))
+      .toSorted((a, b) => a.notBeforeMs - b.notBeforeMs)[0]
     if (first === undefined) return undefined
     waiting = waiting.filter((entry) => entry !== first)
     out = [...out, { unit: first.turn.unit, isFirstComer: false }]
@@ -65,14 +70,21 @@ export function naiveSchedule(order: 'any' | 'next'): Schedule {
     waiting = waiting.filter(({ turn }) => turn.unit.fileIndex !== fileIndex)
     if (file === undefined || dropped.has(fileIndex)) return
     out = out.filter(({ unit }) => unit.fileIndex !== fileIndex)
-    Object.assign(file, { rest: units, isBusy: false, epoch: file.epoch + 1, deadlineMs })
+    Object.assign(file, { rest: units, isBusy: false, isHeld: false, epoch: file.epoch + 1, deadlineMs })
   }
 
   return {
     add(units, deadlineMs = Infinity) {
       const fileIndex = units[0]!.fileIndex
       if (dropped.has(fileIndex)) return
-      const file = files.get(fileIndex) ?? { place: files.size, rest: [], isBusy: false, epoch: 0, deadlineMs }
+      const file = files.get(fileIndex) ?? {
+        place: files.size,
+        rest: [],
+        isBusy: false,
+        isHeld: false,
+        epoch: 0,
+        deadlineMs,
+      }
       files.set(fileIndex, Object.assign(file, { rest: [...file.rest, ...units], deadlineMs }))
     },
     take(nowMs, isProbe = false) {
@@ -92,6 +104,13 @@ export function naiveSchedule(order: 'any' | 'next'): Schedule {
       giveBack(turn)
       waiting = [...waiting, { turn: { ...turn, isFirstComer: false }, notBeforeMs }]
     },
+    hold(fileIndex, isHeld) {
+      const file = files.get(fileIndex)!
+      const isOfIt = ({ turn }: (typeof waiting)[number]): boolean => turn.unit.fileIndex === fileIndex
+      // They come after others whose time is the same.
+      if (!isHeld) waiting = [...waiting.filter((entry) => !isOfIt(entry)), ...waiting.filter(isOfIt)]
+      file.isHeld = isHeld
+    },
     restart,
     settle(turn) {
       const file = files.get(turn.unit.fileIndex)
@@ -104,10 +123,10 @@ export function naiveSchedule(order: 'any' | 'next'): Schedule {
       dropped.add(fileIndex)
     },
     readyCount: (nowMs) =>
-      waiting.filter(isDue(nowMs)).length +
+      notHeld().filter(isDue(nowMs)).length +
       open().reduce((count, { rest }) => count + (order === 'any' ? rest.length : 1), 0),
     nextDueMs: (nowMs) =>
-      waiting
+      notHeld()
         .map(({ notBeforeMs }) => notBeforeMs)
         .filter((dueMs) => dueMs > nowMs)
         .toSorted((a, b) => a - b)[0],

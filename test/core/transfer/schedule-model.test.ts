@@ -40,6 +40,7 @@ const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ what: fc.constant('settle' as const), nth }) },
   { weight: 1, arbitrary: fc.record({ what: fc.constant('restart' as const), file, lengths, deadline }) },
   { weight: 1, arbitrary: fc.record({ what: fc.constant('drop' as const), file }) },
+  { weight: 4, arbitrary: fc.record({ what: fc.constant('hold' as const), nth, isHeld: fc.boolean() }) },
   {
     weight: 2,
     arbitrary: fc.record({ what: fc.constant('wait' as const), ms: fc.constantFrom(1, 10, MINUTE_MS, 2 * MINUTE_MS) }),
@@ -62,6 +63,8 @@ it('chooses as its rules say, whatever happens in whatever order', () => {
         files.forEach((each, fileIndex) => both.forEach((one) => one.add(unitsOf(fileIndex, each))))
         for (const each of steps) {
           if (each.what === 'wait') nowMs += each.ms
+          if (each.what === 'hold' && out[each.nth])
+            both.forEach((one) => one.hold(out[each.nth]!.unit.fileIndex, each.isHeld))
           if (each.what === 'drop') both.forEach((one) => one.drop(each.file))
           if (each.what === 'add' || each.what === 'restart') {
             const units = unitsOf(each.file, each.lengths)

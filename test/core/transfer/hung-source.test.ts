@@ -1,0 +1,156 @@
+// A source that does not open, because its drive hangs: one part of its file waits for it, and all other places go to other files.
+
+import { describe, expect, it } from 'vitest'
+import { UploadError } from '../../../src/core/errors.ts'
+import type { Source } from '../../../src/core/ports.ts'
+import type { WatchedSource } from '../../simulation/watched-source.ts'
+import { createWorld, type World } from '../../simulation/world.ts'
+import { nth, signal } from './transfer-rig.ts'
+
+type OpenSource = Source & { readonly bytes: Uint8Array }
+
+interface Drive {
+  /** While it hangs, nothing on it opens. */
+  hang(): void
+  comeBack(): void
+  hold(source: WatchedSource): OpenSource
+  /** How many times something on it was asked to open. */
+  readonly openings: number
+}
+
+function drive(isHanging = true): Drive {
+  let comeBack: () => void = () => undefined
+  let back: Promise<void> | undefined
+  let openings = 0
+  const hang = (): void => void (back = new Promise((resolve) => (comeBack = resolve)))
+  if (isHanging) hang()
+  return {
+    hang,
+    comeBack: () => comeBack(),
+    hold: (source) => ({
+      ...source,
+      async open(expected) {
+        openings += 1
+        await back
+        return source.open(expected)
+      },
+    }),
+    get openings() {
+      return openings
+    },
+  }
+}
+
+/** Lets all go on that needs no more than a minute. */
+const aMinute = ({ clock }: World): Promise<void> => clock.advance(60_000)
+
+describe('a file of many parts whose source does not open', () => {
+  it('keeps one place, so that all others are confirmed meanwhile, and goes on when its drive is back', async () => {
+    const world = createWorld()
+    const hung = drive()
+    const [large, ...small] = world.sources([1_000, 150, 2_500, 0, 1_350, 50])
+    const job = world.job({ sources: [hung.hold(large!), ...small], partSizeBytes: 100 })
+    const run = world.engine.run(job, signal())
+
+    await aMinute(world)
+
+    expect(job.confirmations.toSorted()).toEqual([1, 2, 3, 4, 5])
+    expect([hung.openings, world.engine.stats().inFlight]).toEqual([1, 1])
+    hung.comeBack()
+    expect(await world.until(run)).toEqual({ confirmedCount: 6, failedCount: 0 })
+    expect(world.store.content(0, 1_000)).toEqual(large!.bytes)
+    expect([world.store.violations, world.clock.pending, large!.openCount]).toEqual([[], 0, 0])
+  })
+
+  it('keeps one place also where its parts wait for another attempt, of which all ended with its source closed', async () => {
+    const refused = { kind: 'status', status: 500 } as const
+    const hung = drive(false)
+    const world = createWorld({ fault: nth([refused, refused, refused, refused]) })
+    const [large, ...small] = world.sources([400, 500, 600])
+    const job = world.job({ sources: [hung.hold(large!), ...small], partSizeBytes: 100 })
+    const run = world.engine.run(job, signal())
+    await world.clock.advance(0)
+    hung.hang()
+
+    await aMinute(world)
+
+    expect(job.events.filter(({ type }) => type === 'retry')).toHaveLength(4)
+    expect(job.confirmations.toSorted()).toEqual([1, 2])
+    expect(world.engine.stats().inFlight).toBe(1)
+    hung.comeBack()
+    expect(await world.until(run)).toEqual({ confirmedCount: 3, failedCount: 0 })
+    expect([world.store.violations, world.clock.pending]).toEqual([[], 0])
+  })
+
+  it('fails alone where it cannot be opened after all, and holds nothing up when its upload is stopped', async () => {
+    const world = createWorld()
+    const hung = drive()
+    const [gone, small] = world.sources([1_000, 150])
+    gone!.change()
+    const stop = new AbortController()
+    const run = world.engine.run(world.job({ sources: [hung.hold(gone!)], partSizeBytes: 100 }), stop.signal)
+    const job = world.job({ sources: [hung.hold(gone!), small!], partSizeBytes: 100 })
+    const other = world.engine.run(job, signal())
+    await aMinute(world)
+
+    stop.abort(new Error('paused'))
+    await expect(world.until(run)).rejects.toThrow('paused')
+    hung.comeBack()
+
+    expect(await world.until(other)).toEqual({ confirmedCount: 1, failedCount: 1 })
+    expect([world.engine.stats().inFlight, world.clock.pending]).toEqual([0, 0])
+  })
+})
+
+describe('a source that cannot be opened or read for a moment, such as with too many open files', () => {
+  const passing = new UploadError('ERR_UPLOAD_SOURCE_READ', 'Too many files are open.', { isRetryable: true })
+
+  it.each(['open', 'read'] as const)('fails no file: its parts go again (%s)', async (what) => {
+    const world = createWorld()
+    const [source] = world.sources([1_000])
+    let failures = 0
+    const fail = (): boolean => failures++ < 3
+    const busy: OpenSource = {
+      ...source!,
+      async open(expected) {
+        if (what === 'open' && fail()) throw passing
+        const reader = await source!.open(expected)
+        return {
+          ...reader,
+          read: (into, at) => (what === 'read' && fail() ? Promise.reject(passing) : reader.read(into, at)),
+        }
+      },
+    }
+    const job = world.job({ sources: [busy], partSizeBytes: 100 })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 1, failedCount: 0 })
+
+    expect(job.events.filter(({ type }) => type === 'retry')).toHaveLength(3)
+    expect([world.store.content(0, 1_000), world.clock.pending, source!.openCount]).toEqual([source!.bytes, 0, 0])
+  })
+
+  it('fails its file in the end, with the reason', async () => {
+    const world = createWorld({ engine: { retries: 3 } })
+    const [source] = world.sources([1_000])
+    const job = world.job({ sources: [{ ...source!, open: () => Promise.reject(passing) }], partSizeBytes: 100 })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 0, failedCount: 1 })
+
+    expect(job.records.at(-1)).toMatchObject({
+      error: { code: 'ERR_UPLOAD_RETRIES_EXHAUSTED', message: expect.stringContaining('Too many files') as string },
+    })
+  })
+})
+
+describe('a file of many parts whose source opens', () => {
+  it.each([1, 4, 8])('has %i parts in flight in the same moment', async (concurrency) => {
+    const world = createWorld({ engine: { concurrency }, windowMs: 1_000 })
+    const job = world.job({ sources: world.sources([1_000]), partSizeBytes: 100 })
+    const run = world.engine.run(job, signal())
+
+    await world.clock.advance(0)
+
+    expect(world.store.requests).toHaveLength(concurrency)
+    expect(await world.until(run)).toEqual({ confirmedCount: 1, failedCount: 0 })
+  })
+})
