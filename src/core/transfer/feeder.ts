@@ -16,23 +16,24 @@ export interface Feeder {
 
 /** `onFile` is called for every file that is no longer `planned`: it has addresses now, or it has failed. */
 export function createFeeder(job: TransferJob, onFile: (file: LedgerFile) => void): Feeder {
-  /** Files that were not answered yet. They are requested in order. */
   const planned = job.ledger.files.filter((file) => file.state === 'planned')
+  /** Files are requested in order. Those before this index have been reported. */
+  let next = 0
   let isFeeding = false
 
   return {
-    isHungry: () => !isFeeding && planned.length > 0,
-    isDone: () => planned.length === 0,
+    isHungry: () => !isFeeding && next < planned.length,
+    isDone: () => next === planned.length,
     async feed(signal) {
       isFeeding = true
       await job.replenish(signal)
-      const before = planned.length
-      for (let file = planned[0]; file && file.state !== 'planned'; file = planned[0]) {
-        planned.shift()
+      const before = next
+      for (let file = planned[next]; file && file.state !== 'planned'; file = planned[next]) {
+        next += 1
         onFile(file)
       }
       // A request without an effect would be repeated for ever.
-      invariant(planned.length < before || signal.aborted, 'a request for addresses settles at least one file')
+      invariant(next > before || signal.aborted, 'a request for addresses settles at least one file')
       isFeeding = false
     },
   }
