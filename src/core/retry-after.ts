@@ -21,7 +21,7 @@ export function parseRetryAfterMs(value: string | undefined, wallNowMs: number):
   return dateMs === undefined || Number.isNaN(wallNowMs) ? undefined : Math.max(0, dateMs - wallNowMs)
 }
 
-const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+const MONTHS = /* @__PURE__ */ 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ')
 
 /** Reads an HTTP date in any of the three forms of RFC 9110, as ms since 1970; undefined for anything else. */
 export function parseHttpDateMs(value: string | undefined): number | undefined {
@@ -32,7 +32,7 @@ export function parseHttpDateMs(value: string | undefined): number | undefined {
   // Two digits below 70 mean this century. The form is obsolete, so it hardly matters where the line is drawn.
   const fullYear = Number(year) + (year.length === 4 ? 0 : Number(year) < 70 ? 2000 : 1900)
   const monthNumber = MONTHS.indexOf(month.toLowerCase()) + 1
-  return utcMs(fullYear, monthNumber, Number(day), Number(hour), Number(minute), Number(second))
+  return utcMs([fullYear, monthNumber, day, hour, minute, second])
 }
 
 /** The asctime form, such as `Sun Nov  6 08:49:37 1994`. */

@@ -31,15 +31,12 @@ export function readAddress(url: string): SignedAddress {
   return { url, deadlineMs, signedAtMs: amazonMs ?? googleMs }
 }
 
-/** A UTC date and time as ms since 1970; undefined for a day or an hour that does not exist. Months count from 1. */
-export function utcMs(
-  year: number,
-  month: number,
-  day: number,
-  hour: number,
-  minute: number,
-  second: number,
-): number | undefined {
+/**
+ * A UTC date and time, from the year to the second, as ms since 1970; undefined for a day or an hour that does not exist. Months
+ * count from 1; what is not given is 0.
+ */
+export function utcMs(parts: readonly (string | number | undefined)[]): number | undefined {
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts.map((part = 0) => Number(part))
   // eslint-disable-next-line no-restricted-globals -- Reads a date that is given; asks for no time.
   const date = new Date(0)
   const dayMs = date.setUTCFullYear(year, month - 1, day)
@@ -63,10 +60,8 @@ function parseSeconds(text = ''): number | undefined {
 function parseTime(text = ''): number | undefined {
   const plain = text.replace(/%3A/gi, ':')
   const match = /^(\d{4})-?(\d\d)-?(\d\d)(?:T(\d\d):?(\d\d)(?::?(\d\d)(?:\.\d{1,9})?)?Z)?$/.exec(plain)
-  if (!match) return undefined
   // Groups that did not match are undefined: a date alone means midnight.
-  const at = (group: number) => Number(match[group] ?? 0)
-  return utcMs(at(1), at(2), at(3), at(4), at(5), at(6))
+  return match ? utcMs(match.slice(1)) : undefined
 }
 
 // ---- Showing an address ------------------------------------------------------------------------------------------

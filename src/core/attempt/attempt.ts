@@ -38,11 +38,11 @@ export interface Attempt {
 
 /**
  * How an attempt ended. `received`: stored, with its receipt. `refused`: answered otherwise (`isDead`: whatever
- * it says, no request will be taken under this address). `missing`: no answer. `source`:
- * our own bytes could not be read or have changed, or no request can be made for them; another attempt would end in the same
- * way. `ours`: something else of ours failed, which may succeed next time. `aborted`: the signal fired. `crawled`: it was reset
- * because it crawled; `ending` is `doubtful` when its last byte left at that very moment. `expired`: no request was made,
- * because its address had expired, or been replaced, by the time its source was open.
+ * it says, no request will be taken under this address). `missing`: no answer. `source`: our own bytes could not be read or
+ * hashed, or have changed, or no request can be made for them; another attempt would end in the same way, unless the error is
+ * retryable. `aborted`: the signal fired. `crawled`: it was reset because it crawled; `ending` is `doubtful` when its last byte
+ * left at that very moment. `expired`: no request was made, because its address had expired, or been replaced, by the time its
+ * source was open.
  */
 export type AttemptResult =
   | { readonly kind: 'received'; readonly receipt: Receipt }
@@ -52,7 +52,7 @@ export type AttemptResult =
       readonly isDead?: boolean | undefined
     }
   | { readonly kind: 'missing'; readonly ending: AttemptEnding; readonly error: TransportError }
-  | { readonly kind: 'source' | 'ours'; readonly ending: AttemptEnding; readonly error: UploadError }
+  | { readonly kind: 'source'; readonly ending: AttemptEnding; readonly error: UploadError }
   | { readonly kind: 'aborted' | 'crawled'; readonly ending: AttemptEnding }
   | { readonly kind: 'expired' }
 

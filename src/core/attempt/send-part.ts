@@ -166,11 +166,6 @@ function handOver(ports: SendPartPorts, attempt: Attempt, watchdog: Watchdog, by
   if (attempt.sentBytes > 0 || lengthBytes === 0) ports.onSent(attempt, attempt.sentBytes - sentBytes)
 }
 
-/**
- * Some failures may pass, such as that of a hasher that lost its worker thread, or too many open files: the part may well go
- * through next time.
- */
-function sourceFailure(failure: unknown, ending: AttemptEnding): AttemptResult {
-  const error = asSourceError(failure)
-  return { kind: error.isRetryable ? 'ours' : 'source', ending, error }
+function sourceFailure(error: unknown, ending: AttemptEnding): AttemptResult {
+  return { kind: 'source', ending, error: asSourceError(error) }
 }

@@ -151,9 +151,8 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
         goAgain({ ...onFresh, attempt: turn.attempt + 1 })
         return
       case 'source':
-        return failFile(file, result.error)
-      case 'ours':
-        return retry(file, turn, result.error)
+        // Some may pass, such as too many open files, or a hasher that lost its worker thread.
+        return result.error.isRetryable ? retry(file, turn, result.error) : failFile(file, result.error)
       case 'missing':
         return retry(file, onFresh, result.error, tries)
     }

@@ -27,7 +27,8 @@ export interface AttemptStart {
 }
 
 export interface Attempts {
-  count(): number
+  /** Those under way. It changes as they begin and end. */
+  readonly running: readonly Attempt[]
   /**
    * Sends a unit once. Rejects only for a mistake of ours. An attempt that does not end within 15 s of its abort is left.
    * `onAnswered`: see Attempt.
@@ -72,7 +73,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   const runningOf = (fileIndex: number): Attempt[] => running.filter(({ unit }) => unit.fileIndex === fileIndex)
 
   return {
-    count: () => running.length,
+    running,
     async send({ turn: { unit, isFreshConnection }, file, address }, onAnswered) {
       const attempt: Attempt = {
         unit,

@@ -3,7 +3,7 @@
 // left alone, and when it is back.
 
 import type { AttemptStart } from './attempts.ts'
-import type { AttemptResult } from '../attempt/attempt.ts'
+import type { Attempt, AttemptResult } from '../attempt/attempt.ts'
 import { createCircuit } from './circuit.ts'
 import { createCongestionWindow } from './congestion-window.ts'
 import { hostOf } from '../address/address.ts'
@@ -16,8 +16,8 @@ export interface HostWatchOptions {
   readonly clock: Clock
   readonly random: Random
   readonly giveUpAfterMs: number
-  /** Number of attempts under way. */
-  inFlight(): number
+  /** The attempts under way; read when it is asked. One whose source has yet to open, which may be never, holds up no probe. */
+  readonly running: readonly Pick<Attempt, 'isSending'>[]
   /** Called when the host goes out of reach, when it is tried again, and when it is back. */
   report(event: TransferEvent): void
   /**
@@ -53,7 +53,7 @@ const AWAY_TRY = 1 / 8
 const MISSING_WEIGHT = 0.4
 
 export function createHostWatch(options: HostWatchOptions): HostWatch {
-  const { clock, inFlight, report } = options
+  const { clock, running, report } = options
   const circuit = createCircuit(options)
   const window = createCongestionWindow()
   /** The end of the pause that was last reported. Undefined while the host is in reach, NaN once a new try was reported. */
@@ -104,7 +104,7 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
   return {
     ended({ beganAtMs, turn, address: { url } }, result) {
       let tries = 1
-      const others = inFlight()
+      const others = running.length
       const nowMs = clock.monotonicNow()
       const nextProbeMs = probeAtMs(nowMs)
       if (result.kind === 'missing' && !result.error.isUnreadable) {
@@ -141,8 +141,8 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
     probeNow: () => circuit.probeNow(clock.monotonicNow()),
     openSlots(nowMs) {
       const { kind } = circuit.state(nowMs)
-      if (kind === 'closed') return window.room(inFlight(), nowMs)
-      return kind === 'probing' && inFlight() === 0 ? 1 : 0
+      if (kind === 'closed') return window.room(running.length, nowMs)
+      return kind === 'probing' && !running.some(({ isSending }) => isSending) ? 1 : 0
     },
     dueMs: (nowMs) => probeAtMs(nowMs) ?? window.dueMs(nowMs),
     probeAtMs,

@@ -86,7 +86,7 @@ export function createTransfer(ports: TransferPorts, job: TransferJob, signal: A
   onAbort(life.signal, () => attempts.abortAll(life.signal.reason))
   const host = createHostWatch({
     ...ports,
-    inFlight: attempts.count,
+    ...attempts,
     report: (event) => job.report(event),
     onGiveUp(error, isThere) {
       // A storage that has taken other files of this session is not away. Only the files that are not complete yet fail.
@@ -171,7 +171,7 @@ export function createTransfer(ports: TransferPorts, job: TransferJob, signal: A
       const open = openSlots(nowMs)
       // Out of reach, only the probe needs a part. There may be none: the parts that were ready may have failed with their
       // addresses.
-      const soon = Math.max((open + attempts.count()) * LOOKAHEAD, job.protocol.traits.batchSize)
+      const soon = Math.max((open + attempts.running.length) * LOOKAHEAD, job.protocol.traits.batchSize)
       const wanted = host.isInReach(nowMs) ? Math.min(slots * LOOKAHEAD, soon) : open
       // Written so that files are also asked for where a host's protocol gives no batch size: the request then says what is wrong.
       if (!(readyParts(nowMs) >= wanted)) void life.track(() => feeder.feed(life.signal))

@@ -81,33 +81,33 @@ describe('readAddress', () => {
 
 describe('utcMs', () => {
   it('knows leap years and the ends of months', () => {
-    expect(utcMs(1970, 1, 1, 0, 0, 0)).toBe(0)
-    expect(utcMs(2000, 2, 29, 23, 59, 59)).toBe(951_868_799_000)
-    expect(utcMs(2026, 2, 29, 0, 0, 0)).toBeUndefined()
-    expect(utcMs(1900, 2, 29, 0, 0, 0)).toBeUndefined()
-    expect(utcMs(2026, 0, 1, 0, 0, 0)).toBeUndefined()
-    expect(utcMs(2026, 4, 31, 0, 0, 0)).toBeUndefined()
+    expect(utcMs([1970, 1, 1, 0, 0, 0])).toBe(0)
+    expect(utcMs([2000, 2, 29, 23, 59, 59])).toBe(951_868_799_000)
+    expect(utcMs([2026, 2, 29, 0, 0, 0])).toBeUndefined()
+    expect(utcMs([1900, 2, 29, 0, 0, 0])).toBeUndefined()
+    expect(utcMs([2026, 0, 1, 0, 0, 0])).toBeUndefined()
+    expect(utcMs([2026, 4, 31, 0, 0, 0])).toBeUndefined()
   })
 
   it('takes the days that a month has, and no other', () => {
     for (const year of [1900, 2000, 2023, 2024]) {
       for (let month = 1; month <= 12; month += 1) {
         const last = new Date(Date.UTC(year, month, 0))
-        expect(utcMs(year, month, last.getUTCDate(), 0, 0, 0)).toBe(last.getTime())
-        for (const day of [0, last.getUTCDate() + 1]) expect(utcMs(year, month, day, 0, 0, 0)).toBeUndefined()
+        expect(utcMs([year, month, last.getUTCDate(), 0, 0, 0])).toBe(last.getTime())
+        for (const day of [0, last.getUTCDate() + 1]) expect(utcMs([year, month, day, 0, 0, 0])).toBeUndefined()
       }
     }
   })
 
   it('takes the times that a day has, a leap second among them, and no other', () => {
     const day = Date.UTC(2016, 11, 31)
-    expect(utcMs(2016, 12, 31, 23, 59, 60)).toBe(day + 86_400_000)
+    expect(utcMs([2016, 12, 31, 23, 59, 60])).toBe(day + 86_400_000)
     for (const [hour, minute, second] of [
       [24, 0, 0],
       [0, 60, 0],
       [0, 0, 61],
     ] as const)
-      expect(utcMs(2016, 12, 31, hour, minute, second)).toBeUndefined()
+      expect(utcMs([2016, 12, 31, hour, minute, second])).toBeUndefined()
   })
 
   it('agrees with the calendar of the platform', () => {
@@ -117,14 +117,14 @@ describe('utcMs', () => {
         (date) => {
           const seconds = Math.floor(date.getTime() / 1000)
           expect(
-            utcMs(
+            utcMs([
               date.getUTCFullYear(),
               date.getUTCMonth() + 1,
               date.getUTCDate(),
               date.getUTCHours(),
               date.getUTCMinutes(),
               date.getUTCSeconds(),
-            ),
+            ]),
           ).toBe(seconds * 1000)
         },
       ),

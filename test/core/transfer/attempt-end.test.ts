@@ -213,7 +213,7 @@ function setUp({ usedTries = 0, renew = () => true }: SetUpOptions = {}) {
       clock,
       random,
       giveUpAfterMs: 1_000,
-      inFlight: () => 0,
+      running: [],
       report: () => undefined,
       onGiveUp: never,
     }),

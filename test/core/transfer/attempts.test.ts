@@ -94,7 +94,7 @@ describe('an attempt whose hash cannot be freed', () => {
     await expect(world.until(sent)).rejects.toThrow('freed twice')
 
     expect(world.store.requests).toHaveLength(1)
-    expect([attempts.count(), bodies.leasedBytes(), sources[0]!.openCount]).toEqual([0, 0, 0])
+    expect([attempts.running.length, bodies.leasedBytes(), sources[0]!.openCount]).toEqual([0, 0, 0])
   })
 })
 
@@ -292,7 +292,7 @@ describe('the attempts of a session', () => {
 
     requests[0]?.end()
     await passTurns(20)
-    expect([isIdle, attempts.count()]).toEqual([true, 1])
+    expect([isIdle, attempts.running.length]).toEqual([true, 1])
     await attempts.idle(0)
   })
 

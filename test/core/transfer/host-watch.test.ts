@@ -303,12 +303,15 @@ function setUp({ goesOn = false } = {}) {
   const events: TransferEvent[] = []
   const given: [UploadError, boolean][] = []
   const wallNow = (): number => clock.wallNow() + now.ms
-  let inFlight = 63
+  const running: { isSending: boolean }[] = []
+  const isRunning = (count: number): void =>
+    void running.splice(0, Infinity, ...Array<{ isSending: boolean }>(count).fill({ isSending: true }))
+  isRunning(63)
   const host = createHostWatch({
     clock: { ...clock, wallNow, monotonicNow: now },
     random: () => 0,
     giveUpAfterMs: GIVE_UP_AFTER_MS,
-    inFlight: () => inFlight,
+    running,
     report: (event) => void events.push(event),
     onGiveUp: (error, isThere) => given.push([error, isThere]) > 0 && goesOn,
   })
@@ -318,7 +321,7 @@ function setUp({ goesOn = false } = {}) {
     ...{ host, now, events, given, clock, startMs, end },
     /** How many may start where so many are in flight. */
     open(others: number) {
-      inFlight = others
+      isRunning(others)
       return host.openSlots(now.ms)
     },
     fail: (phase: TransportError['phase']) =>

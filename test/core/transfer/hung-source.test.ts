@@ -82,6 +82,23 @@ describe('a file of many parts whose source does not open', () => {
     expect([world.store.violations, world.clock.pending]).toEqual([[], 0])
   })
 
+  it('holds up no probe of a storage that was away, so that all others go on once it is back', async () => {
+    const world = createWorld({ fault: ({ atMs }) => (atMs < 600_000 ? { kind: 'reset', share: 0.5 } : undefined) })
+    const hung = drive()
+    const [large, alone, ...healthy] = world.sources([1_000, 100, 500, 600])
+    const sources = [hung.hold(large!), hung.hold(alone!), ...healthy]
+    const job = world.job({ sources, partSizeBytes: 100 })
+    const run = world.engine.run(job, signal())
+
+    await world.clock.advance(700_000)
+
+    expect(job.events.some(({ type }) => type === 'unreachable')).toBe(true)
+    expect(job.confirmations.toSorted()).toEqual([2, 3])
+    hung.comeBack()
+    expect(await world.until(run)).toEqual({ confirmedCount: 4, failedCount: 0 })
+    expect([world.store.violations, world.clock.pending]).toEqual([[], 0])
+  })
+
   it('fails alone where it cannot be opened after all, and holds nothing up when its upload is stopped', async () => {
     const world = createWorld()
     const hung = drive()
