@@ -64,6 +64,24 @@ it.each([
   },
 )
 
+it('what ended an upload stays its cause where its journal cannot be closed either', async () => {
+  const kept = memoryJournal()
+  const journal: Journal = {
+    ...kept,
+    async open(key) {
+      const close = () => Promise.reject(new UploadError('ERR_UPLOAD_JOURNAL', 'The disk is gone.'))
+      return { ...(await kept.open(key)), close }
+    },
+  }
+  const refusing: Behaviour = (request, body) => (isConfirm(request.method) ? { status: 401 } : service(request, body))
+  const { uplink, settled } = createFarEnd({ journal, service: refusing, storage: goodStorage })
+
+  const { error } = await settled(endOf(uplink.uploadVideos({ ...VIDEO, files })))
+
+  const code = 'ERR_UPLOAD_CREDENTIALS_REFUSED'
+  expect(error).toMatchObject({ code, report: { status: 'failed', error: { code } } })
+})
+
 it('a create that a pause ended is the cause of nothing that fails later', async () => {
   let looks = 0
   const slow: Source = {

@@ -38,7 +38,7 @@ export interface SendPartPorts extends AttemptPorts {
   readonly readers: ReaderCache
   /** Whether the address of an attempt must no longer be used. Asked when its request is about to be made. */
   isExpired(attempt: Attempt): boolean
-  /** Called with true when the source of a file must be waited for, and with false when that wait has ended. */
+  /** Called with true when the source of a file must be waited for, and with false once it is open. */
   hold(fileIndex: number, isHeld: boolean): void
   /** An attempt has handed `grownBytes` more to the network; its `sentBytes` is the total. */
   onSent(attempt: Attempt, grownBytes: number): void
@@ -59,11 +59,8 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     const opening = readers.acquire(fileIndex, signal)
     if (isPromise(opening)) {
       ports.hold(fileIndex, true)
-      try {
-        reader = await opening
-      } finally {
-        ports.hold(fileIndex, false)
-      }
+      reader = await opening
+      ports.hold(fileIndex, false)
     } else reader = opening
     attempt.isSending = true
     const hasher = attempt.isWhole ? ports.hasher : undefined

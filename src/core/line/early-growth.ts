@@ -65,16 +65,15 @@ export function createEarlyGrowth(nearLimit: number): EarlyGrowth {
 
   return {
     next({ atMs, bytesSince, partsDone: partsSince, queue, leastRoundTripMs, isNear }, limit) {
-      if (firstMs === undefined) {
+      isSilent &&= bytesSince === 0
+      // Sources are still being opened, or proven, or empty: that time says nothing about the line.
+      if (firstMs === undefined || isSilent) {
         firstMs = atMs
         lastMs = atMs
         grownAtMs = atMs
         settlingBytes = limit * BUFFER_BYTES
         begin(atMs)
       } else partsDone += partsSince
-      isSilent &&= bytesSince === 0
-      // Sources are still being opened, or proven: that time says nothing about the line.
-      if (isSilent) firstMs = grownAtMs = atMs
       const stepMs = Math.max(LEAST_STEP_MS, STEP_ROUND_TRIPS * (leastRoundTripMs ?? 0))
       const passedMs = atMs - beganMs
       // New connections first fill the buffers of the system; that is no rate.

@@ -33,8 +33,9 @@ export interface Schedule {
   /** Restarts a file with these units. What was given out of it before can no longer be put back. */
   restart(fileIndex: number, units: readonly Unit[], deadlineMs?: number): void
   /**
-   * Gives out nothing more of this file while it is held: its source is being opened for the unit that is out, and may never open.
-   * A restart ends that, too.
+   * Gives out nothing more of this file while it is held, except what is put back meanwhile: its source is being opened for the unit
+   * that is out, and may never open. If that fails, the same unit tries again for all of them: taking it ends the hold, and so
+   * does a restart.
    */
   hold(fileIndex: number, isHeld: boolean): void
   /** A taken unit needs no further attempt. Does nothing if its file was dropped or restarted meanwhile. */
@@ -59,7 +60,7 @@ const NEAR_MS = 300_000
 export function createSchedule({ order }: ScheduleOptions): Schedule {
   const files = new Map<number, FileQueue>()
   const dropped = new Set<number>()
-  /** Turns that were put back, but for those of files that are held. */
+  /** Turns that were put back, but for those from before their file was held. */
   const waiting = createSorted<WaitingTurn>((entry) => entry.notBeforeMs)
   const queues = createFileQueues(order)
   let outCount = 0
@@ -110,7 +111,10 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
   const takeWaiting = (nowMs: number): Turn | undefined => {
     const first = waiting.shift(nowMs)
     if (!first) return undefined
-    count(known(files.get(first.turn.unit.fileIndex)), 1, 0)
+    const { fileIndex } = first.turn.unit
+    count(known(files.get(fileIndex)), 1, 0)
+    // What goes although its file is held asks the source anew.
+    hold(fileIndex, false)
     return first.turn
   }
 
@@ -131,10 +135,7 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
       return turn
     },
     putBack(turn, notBeforeMs) {
-      const file = takeBack(turn)
-      const entry = { turn: { ...turn, isFirstComer: false }, notBeforeMs }
-      if (file?.held) file.held.push(entry)
-      else if (file) waiting.add(entry)
+      if (takeBack(turn)) waiting.add({ turn: { ...turn, isFirstComer: false }, notBeforeMs })
     },
     hold,
     restart,

@@ -53,6 +53,12 @@ describe('early growth', () => {
     expect(limits.at(-1)).toBeGreaterThanOrEqual(64)
   })
 
+  it('takes no host for near because empty files were answered while nothing else went', () => {
+    const limits = grow({ roundTripMs: 2, rate: (limit, ms) => (ms <= 2_000 ? 0 : limit * 1e5), parts: 100 }, 2.5)
+
+    expect(new Set(limits)).toEqual(new Set([2]))
+  })
+
   // On a busy machine a round trip to itself takes one or two ms.
   const near = { roundTripMs: 2, rate: () => 4e8 }
 

@@ -99,6 +99,19 @@ describe('a file of many parts whose source does not open', () => {
     expect([world.store.violations, world.clock.pending]).toEqual([[], 0])
   })
 
+  it('is asked once where it cannot be opened, and fails alone', async () => {
+    const world = createWorld()
+    const gone = new UploadError('ERR_UPLOAD_SOURCE_READ', 'It is gone.')
+    const [large, small] = world.sources([1_000, 150])
+    const failing = drive(false)
+    const source = failing.hold({ ...large!, open: () => Promise.reject(gone) })
+    const job = world.job({ sources: [source, small!], partSizeBytes: 100 })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 1, failedCount: 1 })
+
+    expect(failing.openings).toBe(1)
+  })
+
   it('fails alone where it cannot be opened after all, and holds nothing up when its upload is stopped', async () => {
     const world = createWorld()
     const hung = drive()
@@ -144,6 +157,39 @@ describe('a source that cannot be opened or read for a moment, such as with too 
 
     expect(job.events.filter(({ type }) => type === 'retry')).toHaveLength(3)
     expect([world.store.content(0, 1_000), world.clock.pending, source!.openCount]).toEqual([source!.bytes, 0, 0])
+  })
+
+  it('is asked again for one part and after its wait, not for each of many parts at once', async () => {
+    const world = createWorld()
+    const [source, small] = world.sources([10_000, 150])
+    const asked: number[] = []
+    const busy: OpenSource = {
+      ...source!,
+      async open(expected) {
+        asked.push(world.clock.monotonicNow())
+        if (asked.length < 5) throw passing
+        return source!.open(expected)
+      },
+    }
+    const job = world.job({ sources: [busy, small!], partSizeBytes: 100 })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 2, failedCount: 0 })
+
+    // A source is closed whenever no part of it is under way, so it may be opened again.
+    const waits = asked.slice(1, 5).map((atMs, index) => atMs - asked[index]!)
+    expect(waits).toEqual([250, 500, 1_000, 2_000])
+    expect(job.events.filter(({ type }) => type === 'retry')).toHaveLength(4)
+  })
+
+  it('is held up no longer where it opens at once the next time', async () => {
+    const world = createWorld()
+    const [source] = world.sources([1_000])
+    const reader = { ...(await source!.open({ sizeBytes: 1_000 })), close: () => Promise.resolve() }
+    let openings = 0
+    const open: OpenSource['open'] = () => (openings++ === 0 ? Promise.reject(passing) : reader)
+    const job = world.job({ sources: [{ ...source!, open }], partSizeBytes: 100 })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 1, failedCount: 0 })
   })
 
   it('fails its file in the end, with the reason', async () => {

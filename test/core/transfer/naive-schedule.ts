@@ -8,8 +8,14 @@ interface NaiveFile {
   rest: readonly Unit[]
   isBusy: boolean
   isHeld: boolean
+  held: Waiting[]
   epoch: number
   deadlineMs: number
+}
+
+interface Waiting {
+  readonly turn: Turn
+  readonly notBeforeMs: number
 }
 
 const FIVE_MINUTES_MS = 300_000
@@ -17,13 +23,12 @@ const FIVE_MINUTES_MS = 300_000
 export function naiveSchedule(order: 'any' | 'next'): Schedule {
   const files = new Map<number, NaiveFile>()
   const dropped = new Set<number>()
-  let waiting: { readonly turn: Turn; readonly notBeforeMs: number }[] = []
+  let waiting: Waiting[] = []
   let out: { readonly unit: Unit; readonly isFirstComer: boolean }[] = []
   let wasRepeat = false
 
   const open = (): NaiveFile[] =>
     [...files.values()].filter(({ isBusy, isHeld, rest }) => !isBusy && !isHeld && rest.length > 0)
-  const notHeld = () => waiting.filter(({ turn }) => files.get(turn.unit.fileIndex)?.isHeld !== true)
   const leftOf = ({ rest }: NaiveFile): number => rest.reduce((sum, { start, end }) => sum + end - start, 0)
   const minuteOf = ({ deadlineMs }: NaiveFile): number => Math.floor(deadlineMs / 60_000)
   /** The least by the first of these that tells two apart. */
@@ -57,20 +62,27 @@ export function naiveSchedule(order: 'any' | 'next'): Schedule {
     return { unit, attempt: 1, usedTries: 0, isFreshConnection: false, isFirstComer, epoch: file.epoch }
   }
   const takeWaiting = (nowMs: number): Turn | undefined => {
-    const first = notHeld()
-      .filter(isDue(nowMs))
-      .toSorted((a, b) => a.notBeforeMs - b.notBeforeMs)[0]
+    const first = waiting.filter(isDue(nowMs)).toSorted((a, b) => a.notBeforeMs - b.notBeforeMs)[0]
     if (first === undefined) return undefined
     waiting = waiting.filter((entry) => entry !== first)
     out = [...out, { unit: first.turn.unit, isFirstComer: false }]
+    hold(first.turn.unit.fileIndex, false)
     return first.turn
+  }
+  const hold = (fileIndex: number, isHeld: boolean): void => {
+    const file = files.get(fileIndex)!
+    const isOfIt = ({ turn }: Waiting): boolean => turn.unit.fileIndex === fileIndex
+    file.isHeld = isHeld
+    if (isHeld) file.held.push(...waiting.filter(isOfIt))
+    // They come after others whose time is the same.
+    waiting = isHeld ? waiting.filter((entry) => !isOfIt(entry)) : [...waiting, ...file.held.splice(0)]
   }
   const restart = (fileIndex: number, units: readonly Unit[], deadlineMs = Infinity): void => {
     const file = files.get(fileIndex)
     waiting = waiting.filter(({ turn }) => turn.unit.fileIndex !== fileIndex)
     if (file === undefined || dropped.has(fileIndex)) return
     out = out.filter(({ unit }) => unit.fileIndex !== fileIndex)
-    Object.assign(file, { rest: units, isBusy: false, isHeld: false, epoch: file.epoch + 1, deadlineMs })
+    Object.assign(file, { rest: units, isBusy: false, isHeld: false, held: [], epoch: file.epoch + 1, deadlineMs })
   }
 
   return {
@@ -82,6 +94,7 @@ export function naiveSchedule(order: 'any' | 'next'): Schedule {
         rest: [],
         isBusy: false,
         isHeld: false,
+        held: [],
         epoch: 0,
         deadlineMs,
       }
@@ -104,13 +117,7 @@ export function naiveSchedule(order: 'any' | 'next'): Schedule {
       giveBack(turn)
       waiting = [...waiting, { turn: { ...turn, isFirstComer: false }, notBeforeMs }]
     },
-    hold(fileIndex, isHeld) {
-      const file = files.get(fileIndex)!
-      const isOfIt = ({ turn }: (typeof waiting)[number]): boolean => turn.unit.fileIndex === fileIndex
-      // They come after others whose time is the same.
-      if (!isHeld) waiting = [...waiting.filter((entry) => !isOfIt(entry)), ...waiting.filter(isOfIt)]
-      file.isHeld = isHeld
-    },
+    hold,
     restart,
     settle(turn) {
       const file = files.get(turn.unit.fileIndex)
@@ -123,10 +130,10 @@ export function naiveSchedule(order: 'any' | 'next'): Schedule {
       dropped.add(fileIndex)
     },
     readyCount: (nowMs) =>
-      notHeld().filter(isDue(nowMs)).length +
+      waiting.filter(isDue(nowMs)).length +
       open().reduce((count, { rest }) => count + (order === 'any' ? rest.length : 1), 0),
     nextDueMs: (nowMs) =>
-      notHeld()
+      waiting
         .map(({ notBeforeMs }) => notBeforeMs)
         .filter((dueMs) => dueMs > nowMs)
         .toSorted((a, b) => a - b)[0],

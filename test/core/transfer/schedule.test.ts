@@ -35,21 +35,33 @@ describe('a schedule in any order', () => {
     expect(order).toEqual(['2/1', '0/4', '0/5', '0/6', '1/1', '1/2', '1/3', '1/4'])
   })
 
-  it('gives nothing of a file that is held, new or put back, and all of it in the old order afterwards', () => {
+  it('gives nothing of a file that is held, new or put back before, and all of it in the old order afterwards', () => {
     const schedule = createSchedule({ order: 'any' })
     schedule.add(units(0, 4))
     schedule.add(units(1, 5))
     const [first, second] = [schedule.take(0)!, schedule.take(0)!]
     schedule.putBack(first, 10)
+    schedule.putBack(second, 20)
 
     schedule.hold(0, true)
-    schedule.putBack(second, 20)
 
     expect([schedule.readyCount(30), schedule.nextDueMs(0)]).toEqual([5, undefined])
     expect(takeAll(schedule, 30)).toEqual(['1/1', '1/2', '1/3', '1/4', '1/5'])
     schedule.hold(0, false)
     expect([schedule.readyCount(10), schedule.readyCount(30), schedule.nextDueMs(0)]).toEqual([3, 4, 10])
     expect(takeAll(schedule, 30)).toEqual(['0/1', '0/2', '0/3', '0/4'])
+  })
+
+  it('gives again of a file that is held what is put back meanwhile, and all of it with that', () => {
+    const schedule = createSchedule({ order: 'any' })
+    schedule.add(units(0, 4))
+    const [first, second] = [schedule.take(0)!, schedule.take(0)!]
+    schedule.putBack(first, 10)
+    schedule.hold(0, true)
+    schedule.putBack(second, 20)
+
+    expect([schedule.readyCount(10), schedule.nextDueMs(10), schedule.take(10)]).toEqual([0, 20, undefined])
+    expect(takeAll(schedule, 20)).toEqual(['0/2', '0/1', '0/3', '0/4'])
   })
 
   it('forgets with a restart that a file was held, and what waited for that', () => {
