@@ -36,13 +36,12 @@ export function buildSnapshot({ flow, key, record, durationMs }: Omit<ReportOpti
 
 export function buildReport(options: ReportOptions): UploadReport {
   const { status, error, journalError, isServiceTold } = options.context
-  // A cancel that was not kept comes first: a later run does not know of it, and may go on.
-  const [first, second] = status === 'cancelled' ? [journalError, error] : [error, journalError]
   return {
     status: known(status),
     ...buildSnapshot(options),
     ...given({
-      error: first ?? second ?? undefined,
+      // A cancel that was not kept comes first: a later run does not know of it, and may go on.
+      error: (status === 'cancelled' ? journalError : error) ?? error ?? journalError ?? undefined,
       isServiceTold: isServiceTold ?? undefined,
       keepsConfirmed: options.record.folded()?.keepsConfirmed,
     }),

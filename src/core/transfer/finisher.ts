@@ -32,13 +32,16 @@ const AT_ONCE = 4
 export function createFinisher(options: FinisherOptions): Finisher {
   const { job, schedule, signal, track, failFile, deadlineOf } = options
   const queue: LedgerFile[] = []
+  /** Those before this index have had their turn. Taking them off would move all that are left, each time. */
+  let turn = 0
   const known = new Set<LedgerFile>()
   let running = 0
 
   const next = (): void => {
     while (running < (job.finishesAtOnce ?? AT_ONCE) && !signal.aborted) {
-      const file = queue.shift()
+      const file = queue[turn]
       if (!file) return
+      turn += 1
       const finishing = job.finish(file, signal)
       if (!finishing) {
         known.delete(file)
