@@ -32,13 +32,13 @@ export interface Notices {
 export function createNotices(onChange: () => void, onDismissed: () => void): Notices {
   const element = build('div', 'notices', { role: 'alert' })
   // One notice, whose words change, so that the focus stays on its button.
-  const said = build('div', 'notice-words')
+  let said = build('div', '')
   const dismiss = buildButton('dismiss-button quiet-button', () => notices.clear())
   const notice = build('div', 'notice', {}, said, dismiss)
   /** What is to be read. */
-  let content: ((words: Words) => readonly [title: string, ...more: readonly Node[]]) | undefined
-  /** The words in which it is shown. Undefined until it is. */
-  let shown: Words | undefined
+  let content: ((words: Words) => readonly [title: string, more?: Node | undefined]) | undefined
+  /** What is shown of it. Undefined until it is. */
+  let shown: string | null | undefined
   let refusals: readonly Refusal[] = []
   const show = (next: typeof content, refused: typeof refusals = []): void => {
     refusals = refused
@@ -70,13 +70,12 @@ export function createNotices(onChange: () => void, onDismissed: () => void): No
       const { message, status, file } = error
       // What does not know how to create a session is hardly the service.
       const doubt = status === 404 && !file ? ' Check the base URL.' : ''
-      show((words) => {
-        const details =
-          problem === 'setup' || problem === 'elsewhere'
-            ? [build('p', 'hint', {}, words.details(isolated(message + doubt)))]
-            : []
-        return [title?.(words) ?? words.problems[problem], ...details]
-      })
+      show((words) => [
+        title?.(words) ?? words.problems[problem],
+        problem === 'setup' || problem === 'elsewhere'
+          ? build('p', 'hint', {}, words.details(isolated(message + doubt)))
+          : undefined,
+      ])
     },
     clear() {
       refusals = []
@@ -84,10 +83,12 @@ export function createNotices(onChange: () => void, onDismissed: () => void): No
       removeElement(notice, onDismissed)
     },
     draw(words) {
-      if (!content || shown === words) return
-      shown = words
-      const [title, ...more] = content(words)
-      said.replaceChildren(build('p', 'title', {}, title), ...more)
+      if (!content) return
+      const [title, more] = content(words)
+      const next = build('div', 'notice-words', {}, build('p', 'title', {}, title), more)
+      // A page may set its texts each time that it draws itself. What says the same is not read out again.
+      if (next.textContent !== shown) said.replaceWith((said = next))
+      shown = next.textContent
       setText(dismiss, words.dismiss)
       if (!element.firstChild) element.append(notice)
     },

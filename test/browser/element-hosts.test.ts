@@ -85,6 +85,31 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, in the han
     expect(titles).toEqual(['Hier ablegen', 'Drop your files here', {}])
   })
 
+  test('reads no notice out again where a page sets the same texts each time that it draws itself', async () => {
+    const page = await openPage()
+    const seen = await page.evaluate(async () => {
+      const { element } = elementRig.showScripted()
+      const setTexts = async () => {
+        element.texts = { nothingFound: 'Keine Datei dabei' }
+        await new Promise(requestAnimationFrame)
+      }
+      element.addFiles([])
+      await setTexts()
+      const alert = element.shadowRoot!.querySelector('[role=alert]')!
+      let changes = 0
+      const watch = new MutationObserver((each) => (changes += each.length))
+      watch.observe(alert, { subtree: true, childList: true, characterData: true })
+      await setTexts()
+      const whenSetAgain = changes
+      // The same mistake once more is told once more.
+      element.addFiles([])
+      await new Promise(requestAnimationFrame)
+      return [alert.textContent, whenSetAgain, changes > 0]
+    })
+
+    expect(seen).toEqual([expect.stringContaining('Keine Datei dabei'), 0, true])
+  })
+
   test('keeps the order of the files that a page adds, and gives one that has changed its own row', async () => {
     const page = await openPage()
     await page.evaluate(async () => {

@@ -180,7 +180,7 @@ it('names the first of many that are left out, counts the others, and has all of
 
   const lines = stderr.trimEnd().split('\n')
   expect(lines.map((line) => line.split(' ')[0])).toEqual([...left.slice(0, 5), '2'])
-  expect(lines.at(-1)).toBe('2 more sessions left out for the same reason. mocap-uplink sessions lists all.')
+  expect(lines.at(-1)).toBe('2 more sessions left out for the same reason. To list all: mocap-uplink sessions')
   expect(jsonLines(stdout).flatMap(({ event, key }) => (event === 'leftOut' ? [key] : []))).toEqual(left)
 })
 

@@ -147,6 +147,24 @@ it.runIf(process.platform === 'linux')('demo ends at once, and says why, if its 
   expect(await readdir(temporary)).toEqual([])
 })
 
+it.runIf(process.platform === 'linux')(
+  'demo ends also if its service ends while its page stays, and leaves nothing',
+  async () => {
+    const kill = "process.kill(Number(readFileSync('/proc/' + pid + '/task/' + pid + '/children')), 'SIGKILL')"
+
+    const { code, stderr } = await cli.run(['demo', '--open'], {
+      ...{ TMPDIR: temporary, DISPLAY: '', WAYLAND_DISPLAY: '' },
+      ...whenItSays('The page stays', kill),
+    })
+
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/(^|\n)error: The service has ended by itself \(SIGKILL\)\.\n$/) as string,
+    })
+    expect(await readdir(temporary)).toEqual([])
+  },
+)
+
 it('demo says why its service cannot start as serve says it, with its code', async () => {
   const keep = join(cli.folder, 'kept')
   await mkdir(join(keep, 'service'), { recursive: true })

@@ -53,7 +53,7 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     tellFirst(output, [...again], {
       line: ([key, later]) =>
         `${key} is left out: it never began, and its files were given again as ${later}. To forget it: ${commandLine('cancel', key, options, context.env)}`,
-      rest: 'mocap-uplink sessions --prune removes those whose files are confirmed.',
+      rest: 'To remove those whose files are confirmed: mocap-uplink sessions --prune',
     })
     const asked = baseUrlOf(options, context.env)
     const elsewhere = keys.length > 0 ? NONE : await begunElsewhere(chosen, kept.journal, asked)
@@ -61,7 +61,7 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     tellFirst(output, [...elsewhere], {
       line: ([key, begunAt]) =>
         `${key} is left out: it was begun at ${begunAt}, and this is ${hostOf(asked ?? '')}. If both are the same service: ${commandLine('resume', key, options, context.env)}`,
-      rest: 'mocap-uplink sessions lists all.',
+      rest: 'To list all: mocap-uplink sessions',
     })
     const sessions = chosen.filter(({ key }) => !elsewhere.has(key))
     const { filesIn, receipt } = options

@@ -56,13 +56,13 @@ export async function runDemo({ output, interruption, keep, env, isShown }: Demo
     interruption.atOnce(() => rmSync(folder, REMOVAL))
   }
   try {
-    const report = await play(output, interruption, {
+    const played = await play(output, interruption, {
       folder,
       undo,
       limitRate: isShown ? WATCHED_RATE : 'off',
       show: (url) => (isShown ? show(output, url, env) : Promise.resolve()),
     })
-    if (report === undefined) {
+    if (played === undefined) {
       const { reason = 'SIGINT' } = interruption
       output.complain(
         `Interrupted by ${reason}. ${keep === undefined ? 'Nothing is kept.' : `What there is stays in ${folder}`}`,
@@ -70,11 +70,13 @@ export async function runDemo({ output, interruption, keep, env, isShown }: Demo
       output.event('result', { flow: 'demo', status: 'interrupted' })
       return SIGNAL_EXIT[reason]
     }
+    const { report, lost } = played
     printReport(output, report)
     if (keep !== undefined) output.say(`Samples and stored objects are in ${folder}`)
     if (isShown) {
       output.say('The page stays until Ctrl-C.')
-      await interruption.happened
+      const ended = await Promise.race([interruption.happened, lost])
+      if (ended instanceof Error) throw ended
     }
     return isGood(report) ? EXIT.done : EXIT.failed
   } finally {
@@ -96,7 +98,7 @@ async function play(
   output: Output,
   interruption: Interruption,
   { folder, undo, limitRate, show: showPage }: Stage,
-): Promise<DemoReport | undefined> {
+): Promise<{ readonly report: DemoReport; readonly lost: Promise<Error> } | undefined> {
   const beganAtMs = performance.now()
   const isStopped = () => interruption.reason !== undefined
   // The service starts first: if its packages are missing, nothing else is worth beginning.
@@ -153,7 +155,8 @@ async function play(
   if (isStopped()) return undefined
   output.say('Reading every stored object back …')
   const comparison = await compareStored(uplink, sourcesOf(samples), interruption.signal).finally(requireService)
-  return { uploads, analysis, comparison, durationMs: performance.now() - beganAtMs }
+  const report = { uploads, analysis, comparison, durationMs: performance.now() - beganAtMs }
+  return { report, lost: service.lost }
 }
 
 async function show(output: Output, url: string, env: Environment): Promise<void> {
