@@ -1,9 +1,8 @@
 // `mocap-uplink demo`: runs the whole product once, on this machine, with files that it makes itself.
 
-import { tmpdir } from 'node:os'
 import type { Command } from 'commander'
 import type { CommandContext } from '../command-context.ts'
-import { makeFolderOf } from '../options/folder-option.ts'
+import { makeFolderOrTemporary } from '../options/folder-option.ts'
 import { addOutputOptions } from '../options/options.ts'
 
 interface DemoOptions {
@@ -22,7 +21,7 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
   addOutputOptions(command).action(async (options: DemoOptions) => {
     const output = context.begin('demo', options)
     const { interruption } = context
-    await (options.keep === undefined ? makeFolderOf(tmpdir(), 'TMPDIR') : makeFolderOf(options.keep, '--keep'))
+    await makeFolderOrTemporary(options.keep, '--keep')
     // Imported only here: no other command needs samples or a service.
     const { runDemo } = await import('../demo/demo.ts')
     context.exitWith(

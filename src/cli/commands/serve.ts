@@ -1,7 +1,6 @@
 // `mocap-uplink serve`: runs the service on this machine until it is stopped.
 
 import { existsSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import type { Command } from 'commander'
@@ -10,7 +9,7 @@ import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
 import { addBelow } from '../views/help-texts.ts'
 import { addJwtOptions } from '../serve/jwt-from-options.ts'
 import { addLimitOptions } from '../serve/limits-from-options.ts'
-import { makeFolderOf } from '../options/folder-option.ts'
+import { makeFolderOrTemporary } from '../options/folder-option.ts'
 import { addOutputOptions } from '../options/options.ts'
 import { s3FromEnvironment } from '../serve/s3-from-environment.ts'
 import { serveSettings, type ServeOptions } from '../serve/serve-settings.ts'
@@ -74,7 +73,7 @@ type Settings = Awaited<ReturnType<typeof serveSettings>>
 async function serve(context: CommandContext, options: ServeOptions): Promise<void> {
   const output = context.begin('serve', options)
   const settings = await interruptible(serveSettings(options, context.env), context.interruption)
-  await (options.data === undefined ? makeFolderOf(tmpdir(), 'TMPDIR') : makeFolderOf(options.data, '--data'))
+  await makeFolderOrTemporary(options.data, '--data')
   // Imported only here: uploads need none of the service's packages.
   const { startService } = await import('../../service/index.ts')
   const isMade = options.data !== undefined && existsSync(join(options.data, 'db'))
