@@ -1,7 +1,5 @@
 // An issuer's access tokens: a JWT signed with its key, meant for us, not expired, and naming an organisation.
 
-import { createPublicKey } from 'node:crypto'
-
 import type { FastifyBaseLogger } from 'fastify'
 import {
   createRemoteJWKSet,
@@ -77,8 +75,7 @@ function verifier({ keys, ...settings }: JwtSettings, now: () => number): (token
       }
     }
   }
-  const key = createPublicKey(keys.publicKeyPem)
-  return (token) => jwtVerify(token, key, options())
+  return (token) => jwtVerify(token, keys.publicKey, options())
 }
 
 const fetchKeys: FetchImplementation = (url, init) =>

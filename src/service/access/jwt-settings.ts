@@ -23,7 +23,7 @@ export interface JwtOptions {
 export interface JwtSettings {
   readonly issuer: string
   readonly audience: string
-  readonly keys: { readonly jwksUrl: string } | { readonly publicKeyPem: string }
+  readonly keys: { readonly jwksUrl: string } | { readonly publicKey: KeyObject }
   readonly algorithms: readonly string[]
   readonly orgClaim: string
   readonly clockToleranceSeconds: number
@@ -47,26 +47,23 @@ export function resolveJwt(options: JwtOptions): JwtSettings {
     check(isTrustworthy(jwksUrl), 'jwksUrl must be an https URL, or http on this machine, without a user')
     return { ...rest, keys: { jwksUrl } }
   }
-  check(
-    publicKeyPem !== undefined && isPublicKey(publicKeyPem),
-    'publicKeyPem must be a public key in PEM, -----BEGIN PUBLIC KEY-----',
-  )
+  const publicKey = publicKeyOf(publicKeyPem)
+  check(publicKey !== undefined, 'publicKeyPem must be a public key in PEM, -----BEGIN PUBLIC KEY-----')
   // Otherwise every token would be refused, and nobody would be told why.
   check(
-    algorithms.some((algorithm) => isKeyFor(algorithm, createPublicKey(publicKeyPem))),
+    algorithms.some((algorithm) => isKeyFor(algorithm, publicKey)),
     'publicKeyPem must be a key for one of algorithms, of at least 2048 bits if it is RSA',
   )
-  return { ...rest, keys: { publicKeyPem } }
+  return { ...rest, keys: { publicKey } }
 }
 
-function isPublicKey(pem: string): boolean {
+function publicKeyOf(pem = ''): KeyObject | undefined {
   // Node could derive a public key from a private key or a certificate, but neither belongs here.
-  if (!pem.includes('-----BEGIN PUBLIC KEY-----')) return false
+  if (!pem.includes('-----BEGIN PUBLIC KEY-----')) return undefined
   try {
-    createPublicKey(pem)
-    return true
+    return createPublicKey(pem)
   } catch {
-    return false
+    return undefined
   }
 }
 
