@@ -32,7 +32,7 @@ export function parseBaseUrl(text: string, isHttpAllowed: boolean): BaseUrl {
       'ERR_UPLOAD_INSECURE_URL',
       `The base URL is plain HTTP to ${url.hostname}, which shows the credentials to the network: use https, or allow HTTP.`,
     )
-  const base = url.origin + withoutTrailingSlashes(url.pathname)
+  const base = url.origin + url.pathname.replace(/\/+$/, '')
   return {
     host: hostOf(text),
     resolve(path, query = {}) {
@@ -52,12 +52,6 @@ function checkPath(path: string): void {
     invalid('The path has a query, a fragment, a backslash or a blank: give queries apart, encode the rest.')
   if (path.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment)))
     invalid('The path has dots that leave the base URL: give it without.')
-}
-
-function withoutTrailingSlashes(path: string): string {
-  let end = path.length
-  while (end > 0 && path[end - 1] === '/') end -= 1
-  return path.slice(0, end)
 }
 
 function queryText(query: Query): string {
