@@ -73,13 +73,10 @@ export function receiptOf(
   return { kind: 'received', receipt }
 }
 
-/** Removes an ETag that repeats the address, so that the protocol never sees it: it would carry a secret into journal and receipt. */
+/** Without the headers where the ETag repeats the address: the protocol must not see it, because it would carry a secret into receipts. */
 function withoutEcho(reply: TransportReply, address: SignedAddress): TransportReply {
   const { etag } = reply.headers
-  if (etag === undefined || !echoesAddress(etag, address)) return reply
-  const headers = Object.assign(Object.create(null) as Record<string, string>, reply.headers)
-  delete headers['etag']
-  return { ...reply, headers }
+  return etag === undefined || !echoesAddress(etag, address) ? reply : { ...reply, headers: {} }
 }
 
 /** A refusal that may be retried, except for ERR_UPLOAD_INTERNAL: a mistake of the host's transport is there at the next try, too. */
