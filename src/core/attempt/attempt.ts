@@ -18,6 +18,8 @@ export interface Attempt {
   readonly controller: AbortController
   /** Called when only the source and the answer remain to be checked, where that needs neither the line nor memory. */
   readonly onAnswered: (() => void) | undefined
+  /** Monotonic ms. */
+  readonly beganAtMs: number
   /** The source is open, and the attempt has not ended. */
   isSending: boolean
   /** Bytes handed to the network so far; never falls. */

@@ -74,7 +74,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
 
   return {
     running,
-    async send({ turn: { unit, isFreshConnection }, file, address }, onAnswered) {
+    async send({ turn: { unit, isFreshConnection }, file, address, beganAtMs }, onAnswered) {
       const attempt: Attempt = {
         unit,
         lengthBytes: unit.end - unit.start,
@@ -83,6 +83,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
         isWhole: unit.start === partAt(file, unit.partNumber).start,
         controller: transport.controllers?.take() ?? new AbortController(),
         onAnswered,
+        beganAtMs,
         isSending: false,
         sentBytes: 0,
         hasTold: false,

@@ -16,8 +16,8 @@ export interface HostWatchOptions {
   readonly clock: Clock
   readonly random: Random
   readonly giveUpAfterMs: number
-  /** The attempts under way; read when it is asked. One whose source has yet to open, which may be never, holds up no probe. */
-  readonly running: readonly Pick<Attempt, 'isSending'>[]
+  /** The attempts under way; read when it is asked. One whose source does not open, which may be never, soon holds up no other. */
+  readonly running: readonly Pick<Attempt, 'isSending' | 'beganAtMs'>[]
   /** Called when the host goes out of reach, when it is tried again, and when it is back. */
   report(event: TransferEvent): void
   /**
@@ -49,6 +49,8 @@ export interface HostWatch {
  * no file, and a part that alone is never taken still ends.
  */
 const AWAY_TRY = 1 / 8
+/** How long an attempt counts as in flight while it waits for its source to open, ms. */
+const OPENS_WITHIN_MS = 5_000
 /** Weight of a missing answer in the congestion window, as a share of a refusal: many lines break connections by themselves. */
 const MISSING_WEIGHT = 0.4
 
@@ -88,6 +90,8 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
   }
 
   const isInReach = (nowMs: number): boolean => circuit.state(nowMs).kind === 'closed'
+  const inFlight = (nowMs: number): number =>
+    running.filter(({ isSending, beganAtMs }) => isSending || nowMs - beganAtMs < OPENS_WITHIN_MS).length
   const probeAtMs = (nowMs: number): number | undefined => {
     const state = circuit.state(nowMs)
     return state.kind === 'open' ? state.untilMs : undefined
@@ -104,8 +108,8 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
   return {
     ended({ beganAtMs, turn, address: { url } }, result) {
       let tries = 1
-      const others = running.length
       const nowMs = clock.monotonicNow()
+      const others = inFlight(nowMs)
       const nextProbeMs = probeAtMs(nowMs)
       if (result.kind === 'missing' && !result.error.isUnreadable) {
         circuit.onFailure(nowMs)
@@ -141,8 +145,9 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
     probeNow: () => circuit.probeNow(clock.monotonicNow()),
     openSlots(nowMs) {
       const { kind } = circuit.state(nowMs)
-      if (kind === 'closed') return window.room(running.length, nowMs)
-      return kind === 'probing' && !running.some(({ isSending }) => isSending) ? 1 : 0
+      const others = inFlight(nowMs)
+      if (kind === 'closed') return window.room(others, nowMs)
+      return kind === 'probing' && others === 0 ? 1 : 0
     },
     dueMs: (nowMs) => probeAtMs(nowMs) ?? window.dueMs(nowMs),
     probeAtMs,

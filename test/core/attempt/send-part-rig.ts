@@ -96,6 +96,7 @@ export async function setUp(options: SetUpOptions = {}) {
       isWhole: options.isRest !== true,
       controller,
       onAnswered: options.onAnswered,
+      beganAtMs: 0,
       isSending: false,
       sentBytes: 0,
       isCrawled: false,

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { readAddress } from '../../../src/core/address/address.ts'
-import type { AttemptResult } from '../../../src/core/attempt/attempt.ts'
+import type { Attempt, AttemptResult } from '../../../src/core/attempt/attempt.ts'
 import { HttpStatusError, TransportError, type UploadError } from '../../../src/core/errors.ts'
 import { createHostWatch } from '../../../src/core/transfer/host-watch.ts'
 import type { TransferEvent } from '../../../src/core/transfer/transfer-job.ts'
@@ -231,6 +231,26 @@ it.each([
   expect(end({ kind: 'refused', verdict: { kind: 'retry', error, isThrottle, retryAfterMs } })).toBe(used)
 })
 
+it.each(['while it takes few at once', 'while it is probed'])(
+  'counts an attempt whose source does not open for 5 s: %s',
+  (when) => {
+    const { host, fail, refuse, answer, now, isRunning } = setUp()
+    if (when === 'while it is probed') for (let time = 0; time < 3; time += 1) fail('connect')
+    else {
+      isRunning(0)
+      answer()
+      for (let time = 0; time < 6; time += 1) refuse()
+    }
+    now.ms = 1_000
+    isRunning(1, false)
+    now.ms = 5_999
+
+    expect(host.openSlots(now())).toBe(0)
+    now.ms = 6_000
+    expect(host.openSlots(now())).toBe(1)
+  },
+)
+
 describe('what it holds against the number in flight', () => {
   /** Failures that are taken for an outage, of which something that was under way before tells that it was none. */
   const noOutage = (count: number, { refusals = 0, before = 0 } = {}) => {
@@ -303,9 +323,9 @@ function setUp({ goesOn = false } = {}) {
   const events: TransferEvent[] = []
   const given: [UploadError, boolean][] = []
   const wallNow = (): number => clock.wallNow() + now.ms
-  const running: { isSending: boolean }[] = []
-  const isRunning = (count: number): void =>
-    void running.splice(0, Infinity, ...Array<{ isSending: boolean }>(count).fill({ isSending: true }))
+  const running: Pick<Attempt, 'isSending' | 'beganAtMs'>[] = []
+  const isRunning = (count: number, isSending = true): void =>
+    void running.splice(0, Infinity, ...Array.from({ length: count }, () => ({ isSending, beganAtMs: now.ms })))
   isRunning(63)
   const host = createHostWatch({
     clock: { ...clock, wallNow, monotonicNow: now },
@@ -318,7 +338,7 @@ function setUp({ goesOn = false } = {}) {
   const end = (result: AttemptResult, attempt = 1): number =>
     host.ended({ turn: { ...TURN, attempt }, address: ADDRESS, beganAtMs: now.ms }, result)
   return {
-    ...{ host, now, events, given, clock, startMs, end },
+    ...{ host, now, events, given, clock, startMs, end, isRunning },
     /** How many may start where so many are in flight. */
     open(others: number) {
       isRunning(others)

@@ -99,6 +99,23 @@ describe('a file of many parts whose source does not open', () => {
     expect([world.store.violations, world.clock.pending]).toEqual([[], 0])
   })
 
+  it('holds up no other file at a storage that takes one part at once', async () => {
+    const busy = { kind: 'status', status: 503, code: 'SlowDown' } as const
+    const world = createWorld({ windowMs: 100, fault: () => (world.store.inFlight() > 1 ? busy : undefined) })
+    const hung = drive()
+    const [large, alone, ...healthy] = world.sources([1_000, 100, 3_000, 600])
+    const sources = [hung.hold(large!), hung.hold(alone!), ...healthy]
+    const job = world.job({ sources, partSizeBytes: 100 })
+    const run = world.engine.run(job, signal())
+
+    await world.clock.advance(600_000)
+
+    expect(job.confirmations.toSorted()).toEqual([2, 3])
+    hung.comeBack()
+    expect(await world.until(run)).toEqual({ confirmedCount: 4, failedCount: 0 })
+    expect([world.store.violations, world.clock.pending]).toEqual([[], 0])
+  })
+
   it('is asked once where it cannot be opened, and fails alone', async () => {
     const world = createWorld()
     const gone = new UploadError('ERR_UPLOAD_SOURCE_READ', 'It is gone.')
