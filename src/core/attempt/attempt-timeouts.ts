@@ -15,7 +15,7 @@ export function timeoutsFor(
 ): AttemptTimeouts {
   const { stallMs, answerMs } = timeouts
   const connectMs = transport.hasQueue === true ? Math.max(timeouts.connectMs, UNSEEN_QUEUE_MS) : timeouts.connectMs
-  const isLive = transport.isProgressLive ?? true
-  const sendMs = isLive ? 0 : (lengthBytes / SLOWEST_BYTES_PER_SECOND) * 1_000
-  return { connectMs: connectMs + sendMs, stallMs: stallMs + sendMs, answerMs: answerMs + sendMs }
+  // Nothing is heard before the answer: its wait, too, seems to be one for the connection.
+  const unheardMs = (transport.isProgressLive ?? true) ? 0 : answerMs + (lengthBytes / SLOWEST_BYTES_PER_SECOND) * 1_000
+  return { connectMs: connectMs + unheardMs, stallMs: stallMs + unheardMs, answerMs: answerMs + unheardMs }
 }

@@ -41,7 +41,8 @@ describe('a part that is not answered', () => {
     const result = send()
     await transport.next()
 
-    await clock.advance(74_000)
+    // To connect, to send and to be answered.
+    await clock.advance(134_000)
     expect(await isSettled(result)).toBe(false)
     await clock.advance(1_000)
 
