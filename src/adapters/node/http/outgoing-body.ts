@@ -46,11 +46,11 @@ export function createOutgoingBody(
   let givenBytes = 0
   /** How many of these have left the process. */
   let goneBytes = 0
-  let reportedBytes = lengthBytes === 0 ? -1 : 0
+  let reportedBytes = 0
   let isStopped = false
 
   const report = () => {
-    if (body === undefined || goneBytes <= reportedBytes) return
+    if (goneBytes <= reportedBytes) return
     reportedBytes = goneBytes
     onSent?.(goneBytes)
   }
@@ -116,8 +116,8 @@ export function createOutgoingBody(
     lengthBytes,
     content: lengthBytes === 0 ? null : (whole ?? pushed),
     started: () => {
-      if (lengthBytes === 0) return
-      // An answer may come before any of it has gone.
+      if (body === undefined) return
+      // An answer may come before any of it has gone. Of a body without bytes, that is all there is to tell.
       onSent?.(0)
       if (whole === undefined) return
       // undici writes all of it before anything else runs.
