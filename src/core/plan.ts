@@ -120,7 +120,7 @@ const UNIT_BYTES: Readonly<Record<string, number>> = {
   kib: 1024,
   mib: MIB,
   gib: GIB,
-  tib: 1024 ** 4,
+  tib: 1_099_511_627_776,
 }
 const UNIT_NAMES = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
 
