@@ -84,7 +84,8 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
   }
   const hold = (fileIndex: number, isHeld: boolean): void => {
     const file = known(files.get(fileIndex))
-    const { held = [] } = file
+    const { held = isHeld ? [] : undefined } = file
+    if (!held) return
     if (isHeld) held.push(...waiting.remove(({ turn }) => turn.unit.fileIndex === fileIndex))
     else held.forEach(waiting.add)
     queues.change(file, { held: isHeld ? held : undefined })
