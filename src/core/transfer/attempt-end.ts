@@ -152,7 +152,9 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
         return
       case 'source':
         // Some may pass, such as too many open files, or a hasher that lost its worker thread.
-        return result.error.isRetryable ? retry(file, turn, result.error) : failFile(file, result.error)
+        return result.error.isRetryable
+          ? retry(file, { ...turn, isSourceBusy: true }, result.error)
+          : failFile(file, result.error)
       case 'missing':
         return retry(file, onFresh, result.error, tries)
     }

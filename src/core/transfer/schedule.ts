@@ -109,8 +109,9 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
     count(file, 1, Number(isFirstComer))
     return { unit, attempt: 1, usedTries: 0, isFreshConnection: false, isFirstComer, epoch: file.epoch }
   }
-  const takeWaiting = (nowMs: number): Turn | undefined => {
-    const first = waiting.shift(nowMs)
+  const takeWaiting = (nowMs: number, upToMs = nowMs): Turn | undefined => {
+    const isReady = ({ turn, notBeforeMs }: WaitingTurn): boolean => notBeforeMs <= (turn.isSourceBusy ? nowMs : upToMs)
+    const first = waiting.take(upToMs, isReady)
     if (!first) return undefined
     const { fileIndex } = first.turn.unit
     count(known(files.get(fileIndex)), 1, 0)
@@ -128,7 +129,7 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
       queues.fill(file, [...file.units.slice(file.cursor), ...units], deadlineMs)
     },
     take(nowMs, isProbe = false) {
-      if (isProbe) return takeFresh(nowMs, isProbe) ?? takeWaiting(Infinity)
+      if (isProbe) return takeFresh(nowMs, isProbe) ?? takeWaiting(nowMs, Infinity)
       const turn = wasRepeat
         ? (takeFresh(nowMs, false) ?? takeWaiting(nowMs))
         : (takeWaiting(nowMs) ?? takeFresh(nowMs, false))

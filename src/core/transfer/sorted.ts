@@ -4,8 +4,8 @@ export interface Sorted<T> {
   add(item: T): void
   /** Removes all items of which this is true, and returns them. */
   remove(isRemoved: (item: T) => boolean): T[]
-  /** Removes the first item whose key is at most this one, and returns it. */
-  shift(upTo: number): T | undefined
+  /** Removes the first item of which this is true, if the key of any is at most this one, and returns it. */
+  take(upTo: number, isTaken: (item: T) => boolean): T | undefined
   /** The first item whose key is larger. */
   after(key: number): T | undefined
   /** Number of items whose key is at most this one. */
@@ -36,7 +36,10 @@ export function createSorted<T>(keyOf: (item: T) => number): Sorted<T> {
       items = items.filter((item) => !isRemoved(item))
       return removed
     },
-    shift: (upTo) => (countUpTo(upTo) > 0 ? items.shift() : undefined),
+    take(upTo, isTaken) {
+      const at = countUpTo(upTo) > 0 ? items.findIndex(isTaken) : -1
+      return at < 0 ? undefined : items.splice(at, 1)[0]
+    },
     after: (key) => items[countUpTo(key)],
     countUpTo,
   }

@@ -15,6 +15,8 @@ export interface Turn {
   readonly furthestEnd?: number
   /** It has one of the places that are reserved for the earliest file. */
   readonly isFirstComer: boolean
+  /** It waits for its source: no probe of the host is a reason to go sooner. */
+  readonly isSourceBusy?: boolean
   /** How often its file had been restarted when this turn was given out. */
   readonly epoch: number
 }

@@ -198,6 +198,27 @@ describe('a source that cannot be opened or read for a moment, such as with too 
     expect(job.events.filter(({ type }) => type === 'retry')).toHaveLength(4)
   })
 
+  it.each([100, 1_000])('is asked again after its wait also while the storage is away (%i bytes)', async (size) => {
+    const world = createWorld({ fault: ({ atMs }) => (atMs < 60_000 ? { kind: 'connect' } : undefined) })
+    const [source] = world.sources([size])
+    const asked: number[] = []
+    const busy: OpenSource = {
+      ...source!,
+      async open(expected) {
+        const nowMs = world.clock.monotonicNow()
+        if (nowMs < 5_000 || nowMs > 45_000) return source!.open(expected)
+        asked.push(nowMs)
+        throw passing
+      },
+    }
+    const job = world.job({ sources: [busy], partSizeBytes: 100 })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 1, failedCount: 0 })
+
+    expect(asked.length).toBeGreaterThan(1)
+    expect(asked).toEqual([...new Set(asked)])
+  })
+
   it('is held up no longer where it opens at once the next time', async () => {
     const world = createWorld()
     const [source] = world.sources([1_000])

@@ -61,8 +61,9 @@ export function naiveSchedule(order: 'any' | 'next'): Schedule {
     out = [...out, { unit, isFirstComer }]
     return { unit, attempt: 1, usedTries: 0, isFreshConnection: false, isFirstComer, epoch: file.epoch }
   }
-  const takeWaiting = (nowMs: number): Turn | undefined => {
-    const first = waiting.filter(isDue(nowMs)).toSorted((a, b) => a.notBeforeMs - b.notBeforeMs)[0]
+  const takeWaiting = (nowMs: number, isProbe = false): Turn | undefined => {
+    const may = waiting.filter((entry) => isDue(nowMs)(entry) || (isProbe && entry.turn.isSourceBusy !== true))
+    const first = may.toSorted((a, b) => a.notBeforeMs - b.notBeforeMs)[0]
     if (first === undefined) return undefined
     waiting = waiting.filter((entry) => entry !== first)
     out = [...out, { unit: first.turn.unit, isFirstComer: false }]
@@ -101,7 +102,7 @@ export function naiveSchedule(order: 'any' | 'next'): Schedule {
       files.set(fileIndex, Object.assign(file, { rest: [...file.rest, ...units], deadlineMs }))
     },
     take(nowMs, isProbe = false) {
-      if (isProbe) return takeFresh(nowMs, true) ?? takeWaiting(Infinity)
+      if (isProbe) return takeFresh(nowMs, true) ?? takeWaiting(nowMs, true)
       const ways = [takeWaiting, (atMs: number) => takeFresh(atMs, false)]
       const turn = (wasRepeat ? ways.toReversed() : ways).reduce<Turn | undefined>(
         (found, way) => found ?? way(nowMs),

@@ -35,7 +35,10 @@ const step = fc.oneof(
   { weight: 8, arbitrary: fc.record({ what: fc.constant('take' as const), isProbe: fc.constant(false) }) },
   {
     weight: 4,
-    arbitrary: fc.record({ what: fc.constant('putBack' as const), nth, delayMs: fc.nat(30), isTried: fc.boolean() }),
+    arbitrary: fc.record({
+      ...{ what: fc.constant('putBack' as const), nth, delayMs: fc.nat(30) },
+      ...{ isTried: fc.boolean(), isSourceBusy: fc.boolean() },
+    }),
   },
   { weight: 4, arbitrary: fc.record({ what: fc.constant('settle' as const), nth }) },
   { weight: 1, arbitrary: fc.record({ what: fc.constant('restart' as const), file, lengths, deadline }) },
@@ -81,7 +84,11 @@ it('chooses as its rules say, whatever happens in whatever order', () => {
           if (each.what === 'settle' || each.what === 'putBack') {
             const [turn] = out.splice(each.nth, 1)
             if (turn === undefined) continue
-            const again = { ...turn, attempt: turn.attempt + Number(each.what === 'putBack' && each.isTried) }
+            const again = {
+              ...turn,
+              attempt: turn.attempt + Number(each.what === 'putBack' && each.isTried),
+              isSourceBusy: each.what === 'putBack' && each.isSourceBusy,
+            }
             both.forEach((one) =>
               each.what === 'settle' ? one.settle(turn) : one.putBack(again, nowMs + each.delayMs),
             )

@@ -130,6 +130,16 @@ describe('a schedule in any order', () => {
     expect([name(schedule.take(1)), name(schedule.take(1, true))]).toEqual(['none', '0/1'])
   })
 
+  it('probes before its time with no part that waits for its source', () => {
+    const schedule = createSchedule({ order: 'any' })
+    schedule.add(units(0, 2))
+    schedule.putBack({ ...schedule.take(0)!, isSourceBusy: true }, 30_000)
+    schedule.putBack(schedule.take(0)!, 60_000)
+
+    expect([name(schedule.take(1, true)), name(schedule.take(1, true))]).toEqual(['0/2', 'none'])
+    expect(name(schedule.take(30_000, true))).toBe('0/1')
+  })
+
   it('lets parts of the same time go in the order in which they were put back', () => {
     const schedule = createSchedule({ order: 'any' })
     schedule.add(units(0, 3))
