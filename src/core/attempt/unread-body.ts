@@ -2,6 +2,7 @@
 
 import type { Pace } from '../line/pace.ts'
 import type { Hasher, Reader, Unit } from '../ports.ts'
+import { asSourceError } from './source-failure.ts'
 import type { Content } from './whole-body.ts'
 
 /** Whether a Blob goes out without passing through our memory: it need not be paced, and is hashed elsewhere or not at all. */
@@ -16,7 +17,12 @@ export function blobContent(unit: Unit, reader: Reader, hasher: Hasher | undefin
   return {
     isUnread: true,
     make() {
-      const blob = (reader as Required<Reader>).blob(unit.start, unit.end)
+      let blob: Blob
+      try {
+        blob = (reader as Required<Reader>).blob(unit.start, unit.end)
+      } catch (error) {
+        throw asSourceError(error)
+      }
       digest = hasher?.digestBlob?.(blob, signal)
       digest?.catch(() => undefined)
       return { kind: 'blob', lengthBytes: unit.end - unit.start, blob }

@@ -27,6 +27,18 @@ describe('a part and its source', () => {
     })
   })
 
+  it('fails for a source that gives no blob, with a code also when the reader is not ours', async () => {
+    const { send, source } = await setUp({ isBlob: true })
+    const blob = (): never => {
+      throw new Error('EIO')
+    }
+
+    expect(await send({ ...(await source.open({ sizeBytes: 500 })), blob })).toMatchObject({
+      ...{ kind: 'source', ending: 'neverWhole' },
+      error: { code: 'ERR_UPLOAD_SOURCE_READ', message: 'It could not be read: EIO' },
+    })
+  })
+
   it('fails where that cannot be opened, with a code also when it is not ours', async () => {
     const { send } = await setUp({ open: () => Promise.reject(new Error('EIO')) })
 
