@@ -5,10 +5,12 @@ import type { BigIntStats } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 
 import { invalid, invariant, isUploadError } from '../../../core/errors.ts'
-import type { Reader, Source, SourceIdentity } from '../../../core/ports.ts'
+import type { Clock, Reader, Source, SourceIdentity } from '../../../core/ports.ts'
 import { createReadGate } from '../../web/read-gate.ts'
 import { endedEarly, requirePosition, requireSame, sourceChanged } from '../../web/source-identity.ts'
+import { systemClock } from '../../web/system-clock.ts'
 import { driveChanged, errorCode, fileGone, fileProblem } from '../file-problem.ts'
+import { unlessBusy } from './busy-file.ts'
 import { lookAt, lookFirst, openRegularFile, type OpenFile, type Place } from './open-file.ts'
 import { createQuickDisk, type QuickDisk } from './quick-disk.ts'
 import { isPromise } from '../../../core/is-promise.ts'
@@ -29,8 +31,13 @@ export function fileSource(path: string, options: FileSourceOptions = {}): Sourc
   return fileSourceOn(processDisk, path, options)
 }
 
-/** The same on a disk whose quickness a test decides. */
-export function fileSourceOn(disk: QuickDisk, path: string, options: FileSourceOptions = {}): Source {
+/** The same on a disk whose quickness, and with a clock whose time, a test decides. */
+export function fileSourceOn(
+  disk: QuickDisk,
+  path: string,
+  options: FileSourceOptions = {},
+  clock: Pick<Clock, 'setTimeout'> = systemClock(),
+): Source {
   if (typeof path !== 'string' || path === '') {
     invalid('fileSource: the path is empty or no string. Pass the path of a file.')
   }
@@ -53,17 +60,12 @@ export function fileSourceOn(disk: QuickDisk, path: string, options: FileSourceO
     location,
     async describe(signal) {
       signal?.throwIfAborted()
-      const facts = lookFirst(disk, place)
+      const facts = unlessBusy(clock, () => lookFirst(disk, place))
       return identityOf(isPromise(facts) ? await facts : facts)
     },
     open(expected) {
-      try {
-        const opening = openRegularFile(disk, place)
-        return isPromise(opening) ? opening.then((file) => check(file, expected)) : check(opening, expected)
-      } catch (error) {
-        if (error instanceof Error) return Promise.reject(error)
-        throw error
-      }
+      const opening = unlessBusy(clock, () => openRegularFile(disk, place))
+      return isPromise(opening) ? opening.then((file) => check(file, expected)) : check(opening, expected)
     },
   }
 }
