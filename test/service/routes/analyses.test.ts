@@ -91,3 +91,35 @@ it.skipIf(inject('postgres') === undefined)('keeps both of two changes that come
   const { json } = await onPostgres.call('GET', '/requested_analyses/1')
   expect(json).toMatchObject({ name: 'After', status: 'requested' })
 })
+
+it.skipIf(inject('postgres') === undefined)('completes what is due before it tells or changes it', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'service-analyses-'))
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
+  const databaseUrl = await newDatabase(inject('postgres')!)
+  const onPostgres = await startUnderTest({ dataDir, databaseUrl, analysisCompletesAfterMs: 60_000 })
+  onTestFinished(() => onPostgres.close())
+  await onPostgres.call('POST', '/player_group_segments', { movement_type_id: 1, dom_hand: 'RHA' })
+  const asked = { name: 'Due', primary_analysis_segment_id: 1, status: 'requested' }
+  const holder = new Client({ connectionString: databaseUrl })
+  await holder.connect()
+  onTestFinished(() => holder.end())
+  const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+
+  for (const [method, path, body] of [
+    ['GET', ''],
+    ['GET', '/2'],
+    ['PATCH', '/3', { name: 'Renamed' }],
+  ] as const) {
+    await onPostgres.call('POST', '/requested_analyses', asked)
+    onPostgres.advance(60_000)
+    // Whoever completes analyses waits here, and whoever reads them does not.
+    await holder.query('begin')
+    await holder.query('lock table requested_analyses in share mode')
+    const answer = onPostgres.call(method, `/requested_analyses${path}`, body)
+    await expect.poll(async () => (await queryOnce(databaseUrl, waits)).length).toBe(1)
+    await holder.query('commit')
+
+    const { json } = (await answer) as { json: { requested_analyses?: readonly object[] } }
+    expect(json.requested_analyses?.[0] ?? json).toMatchObject({ status: 'completed' })
+  }
+})
