@@ -161,12 +161,11 @@ async function replaceSession(options: RenewalOptions, gone: LedgerFile, signal:
   const plans = asked.map((file) => file.plan)
   await record.write({ type: 'session.creating' })
   const created = await openSession(options, plans, { signal })
+  const { sessionId: newSessionId, hasPossibleOrphan = false, files: addressed = [] } = created
   // More answers came in the meantime: a file that now has all its receipts, or has failed, stays where it is.
   const bytesVoided = receivedBytesOf(asked.filter((file) => file.state === 'ready'))
-  const moved = (created.files ?? []).filter(({ fileIndex }) => files[fileIndex]?.state === 'ready')
-  const { sessionId: newSessionId, hasPossibleOrphan = false } = created
-  await record.write({ type: 'session.replaced', sessionId: newSessionId, files: moved, hasPossibleOrphan })
-  const filesMoved = moved.filter(({ fileIndex, addresses }) => files[fileIndex]?.addresses === addresses).length
+  await record.write({ type: 'session.replaced', sessionId: newSessionId, files: addressed, hasPossibleOrphan })
+  const filesMoved = addressed.filter(({ fileIndex, addresses }) => files[fileIndex]?.addresses === addresses).length
   options.onReplaced(
     { oldSessionId, newSessionId, filesMoved, filesKept: files.length - filesMoved, bytesVoided },
     hasPossibleOrphan,
