@@ -119,7 +119,10 @@ export function createOutgoingBody(
       if (body === undefined) return
       // An answer may come before any of it has gone. Of a body without bytes, that is all there is to tell.
       onSent?.(0)
-      if (whole === undefined) return
+      if (whole === undefined) {
+        pushed.started()
+        return
+      }
       // undici writes all of it before anything else runs.
       givenBytes = lengthBytes
       queueMicrotask(reportWhenFlushed)
