@@ -14,7 +14,7 @@ import { keptSessions, knownSession, type KeptSessions } from '../kept-sessions.
 import { addTransferOptions, type SharedOptions } from '../options/options.ts'
 import { filesWhereTheyWere, lostFiles } from '../lost-files.ts'
 import type { Output } from '../views/output.ts'
-import { checkReceiptPath, receiptPathOf } from '../receipt-file.ts'
+import { checkReceiptPath, ofOne } from '../receipt-file.ts'
 import { resumeAll } from '../resume-all.ts'
 import { printResumePlan } from '../views/resume-plan-view.ts'
 import { isResumable } from '../views/sessions-view.ts'
@@ -60,13 +60,13 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     for (const [key, begunAt] of elsewhere) output.event('leftOut', { key, begunAt })
     tellFirst(output, [...elsewhere], {
       line: ([key, begunAt]) =>
-        `${key} is left out: it was begun at ${begunAt}, and this is ${hostOf(asked ?? '')}. If both are the same service: ${commandLine('resume', key, options, context.env)}`,
+        `${key} is left out: it was begun at ${begunAt}, and this is ${hostOf(asked ?? '')}. If both are the same service: ${commandLine('resume', key, ofOne(options, key, chosen.length), context.env)}`,
       rest: 'To list all: mocap-uplink sessions',
     })
     const sessions = chosen.filter(({ key }) => !elsewhere.has(key))
     const { filesIn, receipt } = options
     if (receipt !== undefined) {
-      const paths = sessions.map(({ key }) => receiptPathOf(receipt, key, sessions.length))
+      const paths = sessions.map(({ key }) => ofOne(options, key, sessions.length).receipt ?? receipt)
       for (const path of paths.length > 0 && receipt !== '' ? paths : [receipt])
         await checkReceiptPath(path, '--receipt')
     }
