@@ -217,7 +217,8 @@ describe('startService', () => {
       // The command tells it by its code, and not as a mistake of its own to report.
       code: 'ERR_SERVICE_PACKAGES',
       message:
-        'The service needs packages that are not installed. Run: npm install not-a-package-of-anyone @not-anyone/either',
+        'The service needs packages that are not installed beside mocap-uplink. Where that is installed (with -g if it was so), run: ' +
+        'npm install not-a-package-of-anyone @not-anyone/either',
     })
   })
 })
