@@ -81,9 +81,9 @@ export function forgetLine(key: string, { stateDir }: Pick<SharedOptions, 'state
   return `${programOf(env)} sessions --forget ${quoted(key)}${folder === undefined ? '' : ` --state-dir ${quoted(folder)}`}`
 }
 
-/** The program's name as it was called. Whoever runs it by npx has no other name for it. */
+/** The program's name as it was called. Whoever runs it by npx, or by a script of package.json, may have no other name for it. */
 function programOf(env: Environment): string {
-  return env['npm_lifecycle_event'] === 'npx' ? 'npx mocap-uplink' : 'mocap-uplink'
+  return env['npm_lifecycle_event'] === undefined ? 'mocap-uplink' : 'npx mocap-uplink'
 }
 
 /** The folder in which the environment of this shell keeps sessions. Undefined if any shell would use the same one. */
