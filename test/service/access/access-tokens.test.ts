@@ -176,6 +176,26 @@ describe('the keys of an issuer', () => {
   })
 })
 
+it('opens nothing with a private key among those of its issuer, which the log explains, and other keys do', async () => {
+  const keys = [
+    { ...(await exportJWK(stranger.privateKey)), kid: 'private' },
+    { ...(await exportJWK(issuer.publicKey)), kid: 'one' },
+  ]
+  const jwksUrl = await startKeyHost(() => [200, keys])
+  const lines: string[] = []
+  const jwt = { issuer: ISSUER, audience: AUDIENCE, jwksUrl }
+  const at = await startUnderTest({ jwt, log: { write: (line) => void lines.push(line) } })
+  onTestFinished(() => at.close())
+  const token = new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid: 'private' }).sign(stranger.privateKey)
+
+  const refused = await list(await token, at)
+  expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('credentials_refused')])
+  expect(lines.join('')).toContain('a key of the issuer of access tokens cannot be used')
+  expect(lines.join('')).toContain('must be public keys')
+  expect(lines.join('')).not.toContain(keys[0]!.d)
+  expect((await list(await signed(claims), at)).status).toBe(200)
+})
+
 describe('a key of an issuer that is too short', () => {
   const short = generateKeyPairSync('rsa', { modulusLength: 1024 })
   const long = generateKeyPairSync('rsa', { modulusLength: 2048 })
