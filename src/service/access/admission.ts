@@ -50,7 +50,7 @@ export function createAdmission({ limits, now, bearerHeaders }: ServiceSettings)
 }
 
 function refuseUntil(waitMs: number, what: string): never {
-  const seconds = Math.max(1, Math.ceil(waitMs / 1000))
+  const seconds = Math.ceil(waitMs / 1000)
   refuse(429, 'rate_limited', `${what} Try again in ${seconds} s.`, { retry_after_seconds: seconds })
 }
 
