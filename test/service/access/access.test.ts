@@ -62,6 +62,9 @@ describe('credentials', () => {
       const list = (headers: Record<string, string>) => narrow.call('GET', '/requested_analyses', undefined, headers)
       expect((await list({ authorization: `Bearer ${TOKEN}` })).status).toBe(403)
       expect((await list({ authentication: `Bearer ${TOKEN}` })).status).toBe(200)
+      // An address takes none in any header.
+      const { 'a.action': address } = await register(narrow, await openCaptureSession(narrow), ['a.action'])
+      expect((await put(address!, 'x', { authorization: `Bearer ${TOKEN}` })).status).toBe(400)
     } finally {
       await narrow.close()
     }
