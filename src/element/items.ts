@@ -66,7 +66,9 @@ export function newItem(known: Identity | ChosenFile, state: ItemState = 'ready'
   }
 }
 
+/** An item that is as it was before needs no drawing. */
 export function changeItem(item: Item, change: Partial<Item>): void {
+  if ((Object.keys(change) as (keyof Item)[]).every((name) => item[name] === change[name])) return
   Object.assign(item, change)
   item.version += 1
 }

@@ -61,7 +61,7 @@ export interface UploadList {
 export function createUploadList(listener: ListListener): UploadList {
   const rows = createRows()
   let jobs: Job[] = []
-  const read = createReading(touch)
+  const read = createReading()
   const over = new WeakSet<Job>()
   const isActive = (job: Job): boolean => !over.has(job)
   const active = (): Job[] => jobs.filter(isActive)
