@@ -40,6 +40,10 @@ export interface Job {
   uplink: BrowserUplink
   upload: Upload
   items: readonly Item[]
+  /** Its upload has ended. */
+  isOver?: boolean
+  /** It is being taken up again, so another click must not open its session twice. Says what was asked of it since. */
+  opening?: 'pause' | 'resume' | undefined
   /** Its session was given up after the upload had ended. */
   isDiscarded?: boolean
   /** The last outage that its upload reported. */

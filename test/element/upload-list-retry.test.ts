@@ -88,6 +88,25 @@ it('goes on with what was cancelled while it was still taken up again only when 
   expect(said).toEqual(['first pauses', 'second pauses'])
 })
 
+it.each(['pause', 'giveUp'] as const)(
+  'goes on with nothing for which %s came while it was still taken up again, when other files are started after that',
+  async (verb) => {
+    const { list, said, resumed, retryWith } = await withFailed()
+    const arrivals = new Map<string, () => void>()
+    const retried = retryWith((key) => new Promise((resolve) => arrivals.set(key, () => resolve(resumed(key)))))
+    await expect.poll(() => arrivals.size).toBe(2)
+
+    await list[verb]('discard')
+    list.wish = 'resume'
+    list.add([chosen('other.mp4', 5)])
+    list.start(UPLINK, new Set(list.items), { begin: () => driven('other', 5).upload })
+    for (const arrive of arrivals.values()) arrive()
+    await retried
+
+    expect(said).toEqual(['first pauses', 'second pauses'])
+  },
+)
+
 it('tries again also after a pause', async () => {
   const { list, said, resumed, retryWith } = await withFailed()
   list.pause()
