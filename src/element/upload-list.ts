@@ -197,7 +197,7 @@ export function createUploadList(listener: ListListener): UploadList {
             job.items = job.items.filter(({ file }) => !file)
             return
           }
-          job.upload = await setting.resume(keeper, job.upload.key, sourcesAgain(job))
+          job.upload = await setting.resume(keeper, job.upload.key, await sourcesAgain(job, keeper))
           job.uplink = keeper
           job.upload[job.opening]()
         } finally {
