@@ -119,7 +119,10 @@ export function createOutgoingBody(
       if (lengthBytes === 0) return
       // An answer may come before any of it has gone.
       onSent?.(0)
-      if (whole === undefined) return
+      if (whole === undefined) {
+        pushed.started()
+        return
+      }
       // undici writes all of it before anything else runs.
       givenBytes = lengthBytes
       queueMicrotask(reportWhenFlushed)

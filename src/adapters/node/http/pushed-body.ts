@@ -4,6 +4,13 @@
 import { EventEmitter } from 'node:events'
 
 export class PushedBody extends EventEmitter {
+  /**
+   * undici recognises a stream by this method, and never calls it. It is there only once undici writes. Until then the body
+   * passes for an iterable: of a stream undici's Request would hear the errors, by a function that it assigns to a property.
+   * V8's parser takes such functions for methods and lets them be allocated in the old generation, where each would keep its
+   * ended attempt until the next full collection.
+   */
+  pipe: (() => never) | undefined = undefined
   readonly #onWanted: () => void
   #isWanted = false
 
@@ -11,6 +18,16 @@ export class PushedBody extends EventEmitter {
   constructor(onWanted: () => void) {
     super()
     this.#onWanted = onWanted
+  }
+
+  /** undici is about to write. */
+  started(): void {
+    this.pipe = misused
+  }
+
+  /** undici recognises an iterable by this method. It never calls it. */
+  [Symbol.asyncIterator](): never {
+    return misused()
   }
 
   /** undici writes the piece at once, and the head of the request before the first piece. */
@@ -35,13 +52,12 @@ export class PushedBody extends EventEmitter {
     return this
   }
 
-  /** undici recognises a stream by this method. It never calls it. */
-  pipe(): never {
-    throw new Error('A body under way has one reader.')
-  }
-
   /** Whoever owns the source lets go of it. */
   destroy(): this {
     return this
   }
+}
+
+function misused(): never {
+  throw new Error('A body under way has one reader.')
 }
