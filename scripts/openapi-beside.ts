@@ -1,4 +1,4 @@
-// The operations outside the interface in the service's OpenAPI document (sample lists, what is stored, the health check), written by
+// The operations outside the interface in the service's OpenAPI document (sample lists, what is stored, health and readiness), written by
 // hand and tagged `beside`.
 
 import { refusals, type Json } from './openapi-refusals.ts'
@@ -22,6 +22,14 @@ export const BESIDE = {
   ]),
   '/healthz': {
     get: { operationId: 'health', tags: ['beside'], security: [], responses: { 200: { description: 'It is alive.' } } },
+  },
+  '/readyz': {
+    get: {
+      operationId: 'readiness',
+      tags: ['beside'],
+      security: [],
+      responses: { 200: { description: 'It takes calls.' }, 503: { description: 'It should be sent none now.' } },
+    },
   },
 }
 

@@ -27,7 +27,7 @@ export function openApiDocument(version: string): Json {
       description:
         'Three flows: motion capture upload, single-camera video upload, requested analysis. The bytes of files go to the ' +
         'addresses that the service hands out, with PUT and without credentials. No text of a body has more than 1,024 bytes ' +
-        'of UTF-8. Operations tagged “beside” are not part of the interface.',
+        'of UTF-8, and no id of a type or segment is above 2,147,483,647. Operations tagged “beside” are not part of the interface.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
@@ -57,12 +57,13 @@ function describe(
   }))
   const paging = name === 'requestedAnalyses.list' ? pagingUpTo(10_000) : []
   const parameters = [...ids, ...paging]
-  const ofBody = method === 'GET' ? [] : ['409', '413', '415', '422']
+  const ofBody = method === 'GET' ? [] : method === 'DELETE' ? ['413'] : ['413', '415', '422']
   const ofRecord = ids.length > 0 || OF_A_SESSION.has(name) ? ['404'] : []
+  const ofState = MAY_CONFLICT.has(name) ? ['409'] : []
   return {
     operationId: name,
     tags: [group],
-    description: REPETITION[kind],
+    description: name === 'mocapSessionFiles.register' ? REGISTERED_AGAIN : REPETITION[kind],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(request === undefined ? {} : { requestBody: { required: true, ...bodyOf(request, 'Request') } }),
     responses: {
@@ -71,6 +72,7 @@ function describe(
       ...refusals(
         group === 'videoUploads' ? '401' : '403',
         ...ofRecord,
+        ...ofState,
         ...ofBody,
         ...(paging.length === 0 ? [] : ['422']),
       ),
@@ -111,8 +113,18 @@ const REPETITION = {
   once: 'A repetition makes another one, which costs: look it up before it is sent again.',
 } as const
 
+/** To the client it is repeatable, as it then sets `reprocess`. */
+const REGISTERED_AGAIN = 'A repetition is refused with 409 (`duplicate_file`), unless `reprocess` is true.'
+
 /** Operations that name a session in their body. */
 const OF_A_SESSION: ReadonlySet<string> = new Set(['videoUploads.confirm', 'mocapSessionFiles.register'])
+const MAY_CONFLICT: ReadonlySet<string> = new Set([
+  'mocapSessionFiles.register',
+  'playerGroupSegments.update',
+  'requestedAnalyses.update',
+  'videoUploads.create',
+  'videoUploads.confirm',
+])
 /**
  * Operations that answer a malformed request with 200 by default: the interface shows only that such a reply lacks what was asked for.
  */

@@ -1,7 +1,6 @@
 // What every command receives, and the few steps that all of them share.
 
 import { unlessAborted } from '../core/unless-aborted.ts'
-import { parseInteger } from './options/option-values.ts'
 import type { Environment } from './options/credentials-from-options.ts'
 import type { SharedOptions } from './options/options.ts'
 import type { Output } from './views/output.ts'
@@ -37,9 +36,4 @@ export interface CommandContext {
 /** Resolves with the task's value. Rejects with the signal's reason as soon as the process is asked to stop. */
 export function interruptible<T>(task: Promise<T>, { signal }: Interruption): Promise<T> {
   return unlessAborted(task, signal)
-}
-
-/** Parses the integer of an option that may be absent. */
-export function optionalInteger(text: string | undefined, label: string): number | undefined {
-  return text === undefined ? undefined : parseInteger(text, label)
 }

@@ -22,6 +22,9 @@ export class UplinkCommand extends Command {
     const isMissing = code === 'commander.missingMandatoryOptionValue'
     if (isMissing && this.#hasUnknown) return undefined as never
     if (isMissing) return super.error(this.#missing() ?? message, options)
+    // Other programs take options before the command, too.
+    const isEarly = code === 'commander.unknownOption' && this.args.some((word) => commandAt(this, [word]) !== this)
+    if (isEarly && !message.includes('\n')) return super.error(`${message}: give options after the command`, options)
     const isCommandMeant = code === 'commander.excessArguments' && this.commands.length > 0
     // Commander's own, which suggests a similar one. Its types do not show it.
     if (isCommandMeant) return (this as unknown as { unknownCommand(): never }).unknownCommand()

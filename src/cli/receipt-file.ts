@@ -6,6 +6,7 @@ import { fileProblem } from '../adapters/node/file-problem.ts'
 import { invalid, isUploadError } from '../core/errors.ts'
 import type { Journal } from '../core/ports.ts'
 import { makeReceipt, RECEIPT_FORMAT, type DeliveryReceipt } from '../flows/receipt.ts'
+import type { SharedOptions } from './options/options.ts'
 import { errorLine } from './views/error-line.ts'
 import type { Output } from './views/output.ts'
 
@@ -31,9 +32,13 @@ export async function checkReceiptPath(path: string, label: string): Promise<voi
   invalid(`${label}: "${path}" already exists and is not a receipt, so it is not overwritten. Name another file.`)
 }
 
-/** Where the receipt of a session goes: to the file of the option or, if several sessions are resumed, each to FILE.KEY. */
-export function receiptPathOf(file: string, key: string, sessionCount: number): string {
-  return sessionCount > 1 ? `${file}.${key}` : file
+/**
+ * The options for one of the sessions that are resumed. If there are several, its receipt goes to FILE.KEY, also when a later command
+ * finishes this one alone: in FILE, each would be written over the one before.
+ */
+export function ofOne(options: SharedOptions, key: string, sessionCount: number): SharedOptions {
+  const { receipt } = options
+  return receipt === undefined || sessionCount === 1 ? options : { ...options, receipt: `${receipt}.${key}` }
 }
 
 /** The beginning of a receipt, as `saveReceipt` and `receipt show` write it. */

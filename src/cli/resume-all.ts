@@ -9,7 +9,7 @@ import type { Uplink } from '../uplink.ts'
 import { interruptible, type CommandContext } from './command-context.ts'
 import type { KeptSessions } from './kept-sessions.ts'
 import type { SharedOptions } from './options/options.ts'
-import { receiptPathOf, writeReceipt } from './receipt-file.ts'
+import { ofOne, writeReceipt } from './receipt-file.ts'
 import { followUpload, type FollowedUpload } from './run-upload.ts'
 import { printResult, type UploadResult } from './upload-result.ts'
 import { voiceOf } from './views/change-lines.ts'
@@ -114,14 +114,11 @@ async function tellEnd(
   { session, result, bytesBefore }: Ended,
 ): Promise<UploadResult> {
   printResult(output, result, { event: isOneOfMany ? 'ended' : 'result', bytesBefore })
-  if (session.error !== undefined) sayHowToForget(output, session.key, options, env)
-  else if (isKeptFromUs(result, session))
-    output.complain(`To finish: ${commandLine('resume', session.key, options, env)}`)
-  else await sayHowToGoOn(output, result, { options, env, journal: kept.journal })
-  if (options.receipt !== undefined) {
-    const path = receiptPathOf(options.receipt, session.key, sessions.length)
-    await writeReceipt(path, kept.journal, session.key, output)
-  }
+  const own = ofOne(options, session.key, sessions.length)
+  if (session.error !== undefined) sayHowToForget(output, session.key, own, env)
+  else if (isKeptFromUs(result, session)) output.complain(`To finish: ${commandLine('resume', session.key, own, env)}`)
+  else await sayHowToGoOn(output, result, { options: own, env, journal: kept.journal })
+  if (own.receipt !== undefined) await writeReceipt(own.receipt, kept.journal, session.key, output)
   return result
 }
 

@@ -25,6 +25,9 @@ export async function checkPeers(
     }
   }
   if (missing.length === 0) return
-  const message = `The service needs packages that are not installed. Run: npm install ${missing.join(' ')}`
+  // Node looks for them beside this package only: in another project, or without -g, they would be installed in vain.
+  const message =
+    'The service needs packages that are not installed beside mocap-uplink. Where that is installed (with -g if it was so), run: ' +
+    `npm install ${missing.join(' ')}`
   throw Object.assign(new Error(message), { code: 'ERR_SERVICE_PACKAGES' })
 }

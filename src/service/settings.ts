@@ -67,9 +67,9 @@ export function resolveOptions(options: ServiceOptions): ServiceSettings {
   const endSessionsAfterMs = options.endSessionsAfterMs ?? WEEK_SECONDS * 1000
   check(
     endSessionsAfterMs === 0 || endSessionsAfterMs >= addressLifeSeconds * 1000,
-    'endSessionsAfterMs must be 0 or at least addressLifeMs: nobody may send to a session that has ended',
+    'endSessionsAfterMs must not be shorter than addressLifeMs: nobody may send to a session that has ended',
   )
-  check(endSessionsAfterMs <= TEN_YEARS_MS, 'endSessionsAfterMs must be at most ten years; 0 never ends a session')
+  check(endSessionsAfterMs <= TEN_YEARS_MS, 'endSessionsAfterMs must be at most ten years')
   check(
     options.s3 === undefined || options.faults === undefined,
     'faults need the store on disk: with s3 no body passes the service',

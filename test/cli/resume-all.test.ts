@@ -146,6 +146,19 @@ it('writes the receipt of none over a file that is no receipt, which it says bef
   expect(service.records.requests).toHaveLength(calls)
 })
 
+it('names for each session the receipt of its own in the command that finishes it, or the last would be written over the others', async () => {
+  const keys = [await keptCapture(), await keptCapture('other.action')]
+  await keptWithDeadStorage('video-theirs', 'elsewhere.example:443')
+  const wrong = environment({ MOCAP_API_KEY: 'wrong' })
+
+  const { stderr } = await cli.run(['resume', '--receipt', 'of-each.json'], wrong)
+
+  const receipt = join(cli.folder, 'of-each.json')
+  for (const key of keys)
+    expect(stderr).toMatch(new RegExp(`^.*To finish: .*resume ${key} .*--receipt ${receipt}\\.${key}$`, 'm'))
+  expect(stderr).toMatch(new RegExp(`^video-theirs is left out: .*--receipt ${receipt}\\.video-theirs$`, 'm'))
+})
+
 it('delivers once what was given again after mistakes, and says what is left out', async () => {
   const mistakes = [await keptCapture(), await keptCapture()]
   const other = await keptCapture('other.action')
@@ -180,7 +193,10 @@ it('names the first of many that are left out, counts the others, and has all of
 
   const lines = stderr.trimEnd().split('\n')
   expect(lines.map((line) => line.split(' ')[0])).toEqual([...left.slice(0, 5), '2'])
-  expect(lines.at(-1)).toBe('2 more sessions left out for the same reason. To list all: mocap-uplink sessions')
+  // Where they are: another folder would be listed otherwise.
+  expect(lines.at(-1)).toBe(
+    `2 more sessions left out for the same reason. To list all: mocap-uplink sessions --state-dir ${stateDir}`,
+  )
   expect(jsonLines(stdout).flatMap(({ event, key }) => (event === 'leftOut' ? [key] : []))).toEqual(left)
 })
 

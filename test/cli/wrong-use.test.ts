@@ -55,6 +55,16 @@ describe.concurrent('wrong use', () => {
     ['a misspelt command', ['vidoe', 'x'], /unknown command 'vidoe', did you mean video\? See mocap-uplink --help\./],
     ['an unknown option', ['video', 'swing.mp4', ...VIDEO, '--bogus=hush-hush'], /unknown option '--bogus=…'/],
     [
+      'options before the command',
+      ['--base-url=hush-hush', 'video', 'swing.mp4', ...VIDEO],
+      /^error: unknown option '--base-url=…': give options after the command\. See mocap-uplink --help\. \(/,
+    ],
+    [
+      'the same of a command below another',
+      ['analysis', '--json', 'list'],
+      /^error: unknown option '--json': give options after the command\. See mocap-uplink help analysis\. \(/,
+    ],
+    [
       'a misspelt option that is required',
       ['video', 'swing.mp4', '--movment-type', '1'],
       /unknown option '--movment-type', did you mean --movement-type\? See mocap-uplink help video\./,

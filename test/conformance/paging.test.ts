@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 import { call, isAbsent, openCapture } from './service-calls.ts'
 
+const MOMENT = '2026-11-20T12:00:00.000Z'
 const UUID = '0b6a5e0e-6a53-4f4e-9a55-0a8f0f3f6f10'
 const cursor = (...values: unknown[]) => Buffer.from(JSON.stringify(values)).toString('base64url')
 
@@ -75,6 +76,18 @@ describe.skipIf(isAbsent)('pages', () => {
     ['after', `/requested_analyses?after=${cursor('5')}`],
     ['after', `/sessions?after=${cursor('0000-01-01T00:00:00.000Z', UUID)}`],
     ['after', `/sessions?after=${cursor('2026-13-01T00:00:00.000Z', UUID)}`],
+    ...[
+      [MOMENT],
+      [MOMENT, 'x'],
+      [MOMENT, `${UUID}0`],
+      [MOMENT, 5],
+      [5, UUID],
+      [`x${MOMENT}`, UUID],
+      [`${MOMENT}x`, UUID],
+    ].map((values): [string, string] => ['after', `/sessions?after=${cursor(...values)}`]),
+    ...['capture', 'capture-', 'capture-x', 'xvideo-1', 'video-1x', `video-${'9'.repeat(16)}`].map(
+      (after): [string, string] => ['after', `/stored?after=${after}`],
+    ),
   ])('refuse a wrong %s: %s', async (field, path) => {
     const { status, json } = await call('GET', path)
 

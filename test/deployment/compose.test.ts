@@ -127,7 +127,8 @@ describe('the balancer', () => {
 
   it('adds the one address that the copies are told to believe', () => {
     expect(config).toContain('option forwardfor')
-    for (const [, { command = [] }] of copies) expect(valueOf(command, '--trusted-proxies')).toBe('1')
+    for (const [, { command = [] }] of copies)
+      expect(valueOf(command, '--trusted-proxies')).toBe('${TRUSTED_PROXIES:-1}')
   })
 
   it('leaves the database room for all copies', () => {

@@ -6,7 +6,7 @@ import { checkDate, checkId, checkText } from '../../client/checks.ts'
 import { invalid, known } from '../../core/errors.ts'
 import { given } from '../../core/given.ts'
 import type { CapturesInput } from '../../flows/captures.ts'
-import { interruptible, optionalInteger, type CommandContext } from '../command-context.ts'
+import { interruptible, type CommandContext } from '../command-context.ts'
 import { findFiles } from '../found-files.ts'
 import { addExamples } from '../views/help-texts.ts'
 import { parseInteger } from '../options/option-values.ts'
@@ -75,7 +75,8 @@ function captureFields(options: CaptureOptions): CaptureFields {
     rename: options.rename ?? false,
     ...given({ kind: options.kind, frameRate: frameRateOf(options.frameRate) }),
   }
-  const sessionTypeId = optionalInteger(options.sessionType, '--session-type')
+  const sessionTypeId =
+    options.sessionType === undefined ? undefined : parseInteger(options.sessionType, '--session-type')
   const sessionDate = options.date === undefined ? undefined : checkDate(options.date, '--date')
   if (options.session !== undefined) {
     const sessionId = checkId(options.session, '--session')

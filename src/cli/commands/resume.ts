@@ -9,12 +9,12 @@ import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
 import { begunElsewhere } from '../begun-elsewhere.ts'
 import { givenAgain } from '../given-again.ts'
 import { addBelow } from '../views/help-texts.ts'
-import { commandLine } from '../views/command-line.ts'
+import { commandLine, sessionsLine } from '../views/command-line.ts'
 import { keptSessions, knownSession, type KeptSessions } from '../kept-sessions.ts'
 import { addTransferOptions, type SharedOptions } from '../options/options.ts'
 import { filesWhereTheyWere, lostFiles } from '../lost-files.ts'
 import type { Output } from '../views/output.ts'
-import { checkReceiptPath, receiptPathOf } from '../receipt-file.ts'
+import { checkReceiptPath, ofOne } from '../receipt-file.ts'
 import { resumeAll } from '../resume-all.ts'
 import { printResumePlan } from '../views/resume-plan-view.ts'
 import { isResumable } from '../views/sessions-view.ts'
@@ -53,20 +53,20 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     tellFirst(output, [...again], {
       line: ([key, later]) =>
         `${key} is left out: it never began, and its files were given again as ${later}. To forget it: ${commandLine('cancel', key, options, context.env)}`,
-      rest: 'To remove those whose files are confirmed: mocap-uplink sessions --prune',
+      rest: `To remove those whose files are confirmed: ${sessionsLine(['--prune'], options, context.env)}`,
     })
     const asked = baseUrlOf(options, context.env)
     const elsewhere = keys.length > 0 ? NONE : await begunElsewhere(chosen, kept.journal, asked)
     for (const [key, begunAt] of elsewhere) output.event('leftOut', { key, begunAt })
     tellFirst(output, [...elsewhere], {
       line: ([key, begunAt]) =>
-        `${key} is left out: it was begun at ${begunAt}, and this is ${hostOf(asked ?? '')}. If both are the same service: ${commandLine('resume', key, options, context.env)}`,
-      rest: 'To list all: mocap-uplink sessions',
+        `${key} is left out: it was begun at ${begunAt}, and this is ${hostOf(asked ?? '')}. If both are the same service: ${commandLine('resume', key, ofOne(options, key, chosen.length), context.env)}`,
+      rest: `To list all: ${sessionsLine([], options, context.env)}`,
     })
     const sessions = chosen.filter(({ key }) => !elsewhere.has(key))
     const { filesIn, receipt } = options
     if (receipt !== undefined) {
-      const paths = sessions.map(({ key }) => receiptPathOf(receipt, key, sessions.length))
+      const paths = sessions.map(({ key }) => ofOne(options, key, sessions.length).receipt ?? receipt)
       for (const path of paths.length > 0 && receipt !== '' ? paths : [receipt])
         await checkReceiptPath(path, '--receipt')
     }

@@ -39,6 +39,7 @@ const MAX_PORT = 65_535
 /** The service's name of each option, and what it is called on the command line. */
 const FLAGS: Readonly<Record<string, string>> = {
   addressLifeMs: '--address-life',
+  analysisCompletesAfterMs: '--complete-after',
   databaseConnections: '--database-connections',
   endSessionsAfterMs: '--end-sessions-after',
   keepFreeBytes: '--keep-free',
@@ -59,6 +60,9 @@ const FLAGS: Readonly<Record<string, string>> = {
   'limits.namesPerCall': '--max-names',
   'limits.bodyBytes': '--max-body',
   trustedProxies: '--trusted-proxies',
+  issuer: '--jwt-issuer',
+  audience: '--jwt-audience',
+  orgClaim: '--jwt-org-claim',
   jwksUrl: '--jwt-jwks-url',
   publicKeyPem: '--jwt-public-key-file',
   algorithms: '--jwt-algorithms',

@@ -75,15 +75,25 @@ function waysToTheService(options: SharedOptions, env: Environment): string[] {
   return allowHttp === true ? [...words, '--allow-http'] : words
 }
 
-/** The command that removes a session, whatever the service knows of it. It makes no call, so it needs no base URL. */
-export function forgetLine(key: string, { stateDir }: Pick<SharedOptions, 'stateDir'>, env: Environment): string {
-  const folder = absolute(stateDir ?? stateDirOf(env))
-  return `${programOf(env)} sessions --forget ${quoted(key)}${folder === undefined ? '' : ` --state-dir ${quoted(folder)}`}`
+/** The command that removes a session, whatever the service knows of it. */
+export function forgetLine(key: string, options: Pick<SharedOptions, 'stateDir'>, env: Environment): string {
+  return sessionsLine(['--forget', key], options, env)
 }
 
-/** The program's name as it was called. Whoever runs it by npx has no other name for it. */
+/** A command about what the journal holds. It makes no call, so it needs no base URL. */
+export function sessionsLine(
+  words: readonly string[],
+  options: Pick<SharedOptions, 'stateDir'>,
+  env: Environment,
+): string {
+  const { stateDir = stateDirOf(env) } = options
+  const where = wordsOf([['--state-dir', absolute(stateDir)]])
+  return [programOf(env), 'sessions', ...words.map(quoted), ...where].join(' ')
+}
+
+/** The program's name as it was called. Whoever runs it by npx, or by a script of package.json, may have no other name for it. */
 function programOf(env: Environment): string {
-  return env['npm_lifecycle_event'] === 'npx' ? 'npx mocap-uplink' : 'mocap-uplink'
+  return env['npm_lifecycle_event'] === undefined ? 'mocap-uplink' : 'npx mocap-uplink'
 }
 
 /** The folder in which the environment of this shell keeps sessions. Undefined if any shell would use the same one. */

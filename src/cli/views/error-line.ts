@@ -53,8 +53,10 @@ export function adviceFor({ code, status, file }: Pick<ErrorSummary, 'code' | 's
   if (isNameTaken({ code, status, file }))
     return `${adviceOn(code)} If the session has the file already, --reprocess sends it once more.`
   if (status === 413) return TOO_LARGE
-  const isElsewhere = code === 'ERR_UPLOAD_SERVICE_REFUSED' && (status === 404 || status === 405)
-  if (!isElsewhere) return adviceOn(code)
+  const isRefused = code === 'ERR_UPLOAD_SERVICE_REFUSED' && (status === 404 || status === 405)
+  // A server that knows no POST or PATCH, such as one for files alone. The codes are those of a call, and of a part.
+  const isUnable = code === 'ERR_UPLOAD_HTTP_STATUS' && status === 501 && file === undefined
+  if (!isRefused && !isUnable) return adviceOn(code)
   const doubt = file === undefined ? 'names nothing of yours, check' : 'does not mean this file, check the session and'
   return `${adviceOn(code)} If it ${doubt} the base URL.`
 }

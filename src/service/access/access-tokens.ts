@@ -21,6 +21,8 @@ export type TokenCheck = (token: string, log?: Pick<FastifyBaseLogger, 'error'>)
 class KeysAwayError extends Error {}
 /** What came instead of the keys. Like the error above, it says nothing about the token. */
 const AWAY = new Set(['ERR_JWKS_TIMEOUT', 'ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID'])
+/** What jose says of a private key among the keys, with the code of keys that are none. */
+const PRIVATE_KEY = /must be public keys/
 
 /** Makes the check. Keys from a URL are fetched when first needed, cached, and fetched again when a token names an unknown key. */
 export function tokenCheck(settings: JwtSettings, now: () => number): TokenCheck {
@@ -31,12 +33,14 @@ export function tokenCheck(settings: JwtSettings, now: () => number): TokenCheck
       const orgId = payload[settings.orgClaim]
       return typeof orgId === 'string' && isUsableName(orgId) ? orgId : undefined
     } catch (error) {
-      if (error instanceof KeysAwayError || (error instanceof errors.JOSEError && AWAY.has(error.code))) {
+      const isOfJose = error instanceof errors.JOSEError
+      const isPrivateKey = isOfJose && PRIVATE_KEY.test(error.message)
+      if (error instanceof KeysAwayError || (isOfJose && AWAY.has(error.code) && !isPrivateKey)) {
         const message = 'The keys of the issuer of access tokens cannot be had. Try again.'
         throw new Refusal(503, 'unavailable', message, {}, error instanceof KeysAwayError ? error.cause : error)
       }
       // The key in a file was checked at the start, so it is of another type than the token's algorithm.
-      if (!(error instanceof errors.JOSEError) && 'jwksUrl' in settings.keys)
+      if ((isPrivateKey || !isOfJose) && 'jwksUrl' in settings.keys)
         log?.error({ err: error }, 'a key of the issuer of access tokens cannot be used')
       return undefined
     }
@@ -50,7 +54,7 @@ function verifier({ keys, ...settings }: JwtSettings, now: () => number): (token
     algorithms: [...settings.algorithms],
     clockTolerance: settings.clockToleranceSeconds,
     currentDate: new Date(now()),
-    requiredClaims: ['exp', settings.orgClaim],
+    requiredClaims: ['exp'],
   })
   if ('jwksUrl' in keys) {
     const remote = createRemoteJWKSet(new URL(keys.jwksUrl), { [customFetch]: fetchKeys })
@@ -80,6 +84,5 @@ function verifier({ keys, ...settings }: JwtSettings, now: () => number): (token
 
 const fetchKeys: FetchImplementation = (url, init) =>
   fetch(url, init).catch((cause: unknown) => {
-    // jose says itself that its time is over.
-    throw cause instanceof Error && cause.name === 'TimeoutError' ? cause : new KeysAwayError('', { cause })
+    throw new KeysAwayError('', { cause })
   })

@@ -50,12 +50,16 @@ export function createAdmission({ limits, now, bearerHeaders }: ServiceSettings)
 }
 
 function refuseUntil(waitMs: number, what: string): never {
-  const seconds = Math.max(1, Math.ceil(waitMs / 1000))
+  const seconds = Math.ceil(waitMs / 1000)
   refuse(429, 'rate_limited', `${what} Try again in ${seconds} s.`, { retry_after_seconds: seconds })
 }
 
-/** The address itself, or for IPv6 its /64, because one household or machine owns all addresses of such a network. */
-export function networkOf(address: string): string {
+/**
+ * The address itself, or for IPv6 its /64, because one household or machine owns all addresses of such a network. Some proxies add
+ * the port, which is another one for each connection.
+ */
+export function networkOf(source: string): string {
+  const address = source.replace(/^\[(.*)\](?::\d+)?$|^([\d.]+):\d+$/, '$1$2')
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined || !isIPv6(address)) return mapped ?? address
   const [head = '', tail] = address.replace(/%.*$/, '').split('::')

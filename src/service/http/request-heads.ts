@@ -10,10 +10,10 @@ import { UNREADABLE } from './unreadable-requests.ts'
 /** A name or an address, and perhaps a port (RFC 3986, 3.2.2); empty where the target has no host. */
 const HOST = /^(?:\[[\w.~!$&'()*+,;=%:-]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/
 
-/** The path and query of a request's target. */
+/** The path and query of a request's target. Of `*`, a path that no route has: the router would take it for the root. */
 export function pathOf({ url: target = '' }: Pick<IncomingMessage, 'url'>): string {
   const path = target.replace(/^https?:\/\/[^/?#]*/i, '')
-  return path === target || path.startsWith('/') ? path : `/${path}`
+  return path.startsWith('/') ? path : `/${path}`
 }
 
 /** Answers 400 and closes the connection where a request has no usable host. Install it after what marks all answers. */

@@ -18,9 +18,10 @@ export {
 /** The interface does not show the update bodies. Assumption: any of the fields that creating calls take. */
 export const segmentUpdate = v.partial(segmentRequest)
 const { comparison_analysis_segment_id: segmentId } = analysisRequest.entries
-/** As in the record, null stands for no segment, so that a record that was read can be sent back. */
+/** A record that was read can be sent back: null stands for no segment, and a completed one says so. */
 export const analysisUpdate = v.object({
   ...v.partial(analysisRequest).entries,
+  status: v.optional(v.picklist(['draft', 'requested', 'completed'])),
   comparison_analysis_segment_id: v.nullish(segmentId),
   population_analysis_segment_id: v.nullish(segmentId),
 })

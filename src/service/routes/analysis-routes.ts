@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { callerOf, withoutOwner } from '../access/callers.ts'
 import { timeOf, type ServiceContext } from '../context.ts'
 import { cutPage, pageOf, refuseCursor } from '../http/paging.ts'
-import { refuse } from '../http/replies.ts'
+import { malformed, refuse } from '../http/replies.ts'
 import { analysisRequest, analysisUpdate, MAX_DATABASE_INTEGER, readBody } from '../http/wire.ts'
 import { checkSegmentsAgree, completeDue, find, idsOf, type Analysis, type Segments } from './analysis-records.ts'
 import { idOf } from './segment-routes.ts'
@@ -92,6 +92,7 @@ export function analysisRoutes(app: FastifyInstance, context: ServiceContext): v
       if (isFixed && (idsOf(segments).join() !== idsOf(found).join() || status !== found.status)) {
         refuse(409, 'already_requested', 'The analysis is requested: only its name can be changed.')
       }
+      if (!isFixed && status === 'completed') malformed('status', 'expected ("draft" | "requested")')
       return { ...segments, name: body.name ?? found.name, status }
     })
   })

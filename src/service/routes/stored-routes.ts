@@ -52,7 +52,7 @@ export function storedRoutes(app: FastifyInstance, context: ServiceContext): voi
     const found: StoredItem[] = []
     let goOnAt: string | undefined
     for (const kind of kindsFrom(after?.kind, isNewestFirst)) {
-      if (goOnAt !== undefined) break
+      if (goOnAt !== undefined || found.length > limit) break
       const stretch = {
         owner: callerOf(request).orgId,
         afterId: kind === after?.kind ? after.id : undefined,
@@ -134,7 +134,7 @@ async function storedCaptures(
       lastId = file.id
       const key = keys[index]
       const sizeBytes = key === undefined ? undefined : sizes.get(keyOf(key))
-      if (sizeBytes === undefined || items.length === limit) continue
+      if (sizeBytes === undefined) continue
       items.push({
         cursor: cursorOf('capture', file.id),
         kind: 'capture',
@@ -157,7 +157,6 @@ async function confirmedVideos(
   { db }: ServiceContext,
   { owner, afterId, limit, isNewestFirst }: Stretch,
 ): Promise<StoredItem[]> {
-  if (limit <= 0) return []
   let query = db
     .selectFrom('video_files')
     .innerJoin('video_sessions', 'video_sessions.id', 'video_files.session_id')

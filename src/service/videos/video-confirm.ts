@@ -42,15 +42,13 @@ export async function confirmFile(
   }
 }
 
-const ENDED: ReadonlySet<string> = new Set(['session_cancelled', 'session_expired'])
-
-/** The refusal for a confirmation whose session has ended meanwhile; undefined if it has not. */
+/** The refusal of a confirmation whose session has ended meanwhile, as it was there before; undefined if it has not. */
 async function endOfSession(db: Database, confirmation: Confirmation): Promise<Refusal | undefined> {
   try {
     await db.transaction().execute((trx) => lockFile(trx, confirmation))
     return undefined
   } catch (error) {
-    return error instanceof Refusal && ENDED.has(error.code) ? error : undefined
+    return error instanceof Refusal ? error : undefined
   }
 }
 

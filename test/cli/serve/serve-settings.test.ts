@@ -25,9 +25,10 @@ afterAll(() => cli.remove())
 
 it.each<[string, string[], Record<string, string>]>([
   ['--address-life must be more than 0 and at most 7 days', ['--address-life', '8d'], {}],
+  ['--complete-after must be 0 to ten years', ['--complete-after', '3641d'], {}],
   ['--database-connections must be an integer from 2 to 1000', ['--database-connections', '1001'], {}],
   ['--database-connections is "1": give a whole number of 2', ['--database-connections', '1'], {}],
-  ['--end-sessions-after must be 0 or at least --address-life', ['--end-sessions-after', '59m'], {}],
+  ['--end-sessions-after must not be shorter than --address-life', ['--end-sessions-after', '59m'], {}],
   ['--public-url must be an http or https URL', ['--public-url', 'ftp://a.example'], {}],
   ['MOCAP_METRICS_TOKEN must be visible ASCII', [], { MOCAP_METRICS_TOKEN: `${SECRET} ä` }],
   ['S3_ENDPOINT must be an http or https URL', [], { S3_BUCKET: 'bucket', S3_ENDPOINT: SECRET }],
@@ -44,6 +45,11 @@ it.each<[string, string[], Record<string, string>]>([
     'need either --jwt-jwks-url or --jwt-public-key-file',
     [...TOKENS, '--jwt-public-key-file', 'public.pem'],
     { MOCAP_JWT_JWKS_URL: 'https://issuer.example/keys' },
+  ],
+  [
+    '--jwt-issuer, --jwt-audience and --jwt-org-claim must not be empty',
+    [...TOKENS, '--jwt-jwks-url', 'https://issuer.example/keys', '--jwt-org-claim', ''],
+    {},
   ],
   ['--jwt-jwks-url must be an https URL', [...TOKENS, '--jwt-jwks-url', 'http://issuer.example/keys'], {}],
   ['The public key of access tokens', [...TOKENS, '--jwt-public-key-file', 'nowhere.pem'], {}],

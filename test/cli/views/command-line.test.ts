@@ -56,11 +56,11 @@ describe('the command', () => {
     },
   )
 
-  it('goes by npx where it was called so', () => {
+  it('goes by npx where it was called so, or by a script of package.json, which finds what no shell does', () => {
     const env = { npm_command: 'exec', npm_lifecycle_event: 'npx' }
 
     expect(commandLine('resume', 'k', {}, env)).toBe('npx mocap-uplink resume k')
-    expect(commandLine('resume', 'k', {}, { npm_lifecycle_event: 'nightly' })).toBe('mocap-uplink resume k')
+    expect(commandLine('resume', 'k', {}, { npm_lifecycle_event: 'nightly' })).toBe('npx mocap-uplink resume k')
     expect(forgetLine('k', {}, env)).toBe('npx mocap-uplink sessions --forget k')
   })
 

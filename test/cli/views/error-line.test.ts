@@ -21,6 +21,12 @@ describe('the line of an error', () => {
     expect(fullLine(errorLine(unknown))).toMatch(
       /, or ask those who run it\. If it names nothing of yours, check the base URL\. \(ERR_UPLOAD_SERVICE_REFUSED\)$/,
     )
+    // As a server for files alone answers every POST. That of a storage to a part says nothing about the base URL.
+    const unable = { code: 'ERR_UPLOAD_HTTP_STATUS', message: 'It says: a web page', status: 501 } as const
+    expect(withAdvice(unable)).toMatch(
+      /; if it passes, try again\. If it names nothing of yours, check the base URL\.$/,
+    )
+    expect(withAdvice({ ...unable, file: 'a.mp4' })).toMatch(/; if it passes, try again\.$/)
   })
 
   it('says of a name that was not found that the name may be meant, before session and base URL', () => {

@@ -48,6 +48,8 @@ describe('an access token', () => {
 
     expect([(await list(token)).status, (await list(token, service, 'authentication')).status]).toEqual([200, 200])
     expect([(await session('org-4')).status, (await session('org-5')).status]).toEqual([200, 403])
+    const both = { authorization: `Bearer ${token}`, authentication: 'Bearer of.another.kind' }
+    expect((await service.call('GET', '/requested_analyses', undefined, both)).status).toBe(200)
   })
 
   it('is taken within the tolerance of the clocks and not beyond', async () => {
@@ -98,9 +100,18 @@ it.each([
   },
 )
 
+it('says nothing in the log of a token of another kind than the key in a file', async () => {
+  const settings = resolveJwt({ issuer: ISSUER, audience: AUDIENCE, publicKeyPem, algorithms: ['ES256', 'ES384'] })
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-384' })
+  const log = { error: vi.fn() }
+
+  expect(await tokenCheck(settings, () => START)(await signed(claims, privateKey, 'ES384'), log)).toBeUndefined()
+  expect(log.error).not.toHaveBeenCalled()
+})
+
 /** A host of keys. `answer` gives status and keys of each answer; `isCut`: whether there is none. */
 async function startKeyHost(
-  answer: () => readonly [status: number, keys: readonly JWK[]],
+  answer: () => readonly [status: number, keys: readonly JWK[] | string],
   isCut = () => false,
 ): Promise<string> {
   const host = createServer((_request, response) => {
@@ -141,6 +152,22 @@ describe('the keys of an issuer', () => {
     expect((await list(await signed({ ...claims, tenant: 'org-9' }, stranger.privateKey), at)).status).toBe(403)
   })
 
+  it.each([
+    ['are none', false, 'JSON Web Key Set malformed'],
+    ['do not come in time', true, 'The operation was aborted due to timeout'],
+  ])('that %s are answered 503, and the log says so', async (_what, isLate, reason) => {
+    const jwksUrl = await startKeyHost(() => [200, 'no list'])
+    const lines: string[] = []
+    const jwt = { issuer: ISSUER, audience: AUDIENCE, jwksUrl }
+    const at = await startUnderTest({ jwt, log: { write: (line) => void lines.push(line) } })
+    onTestFinished(() => at.close())
+    const late = AbortSignal.abort(new DOMException(reason, 'TimeoutError'))
+    if (isLate) vi.spyOn(AbortSignal, 'timeout').mockReturnValue(late)
+
+    expect((await list(await signed(claims), at)).status).toBe(503)
+    expect(lines.join('')).toContain(reason)
+  })
+
   it('are on a host with several addresses, none of which takes a connection, and the log says so', async () => {
     const { port } = new URL(await startKeyHost(() => [200, []]))
     const jwt = { issuer: ISSUER, audience: AUDIENCE, jwksUrl: `https://keys.example:${port}/keys` }
@@ -174,6 +201,26 @@ describe('the keys of an issuer', () => {
     expect(await check(await unnamed(stranger.privateKey))).toBeUndefined()
     expect(await check(await unnamed(next.privateKey, { ...claims, aud: 'others' }))).toBeUndefined()
   })
+})
+
+it('opens nothing with a private key among those of its issuer, which the log explains, and other keys do', async () => {
+  const keys = [
+    { ...(await exportJWK(stranger.privateKey)), kid: 'private' },
+    { ...(await exportJWK(issuer.publicKey)), kid: 'one' },
+  ]
+  const jwksUrl = await startKeyHost(() => [200, keys])
+  const lines: string[] = []
+  const jwt = { issuer: ISSUER, audience: AUDIENCE, jwksUrl }
+  const at = await startUnderTest({ jwt, log: { write: (line) => void lines.push(line) } })
+  onTestFinished(() => at.close())
+  const token = new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid: 'private' }).sign(stranger.privateKey)
+
+  const refused = await list(await token, at)
+  expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('credentials_refused')])
+  expect(lines.join('')).toContain('a key of the issuer of access tokens cannot be used')
+  expect(lines.join('')).toContain('must be public keys')
+  expect(lines.join('')).not.toContain(keys[0]!.d)
+  expect((await list(await signed(claims), at)).status).toBe(200)
 })
 
 describe('a key of an issuer that is too short', () => {

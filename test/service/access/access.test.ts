@@ -62,6 +62,9 @@ describe('credentials', () => {
       const list = (headers: Record<string, string>) => narrow.call('GET', '/requested_analyses', undefined, headers)
       expect((await list({ authorization: `Bearer ${TOKEN}` })).status).toBe(403)
       expect((await list({ authentication: `Bearer ${TOKEN}` })).status).toBe(200)
+      // An address takes none in any header.
+      const { 'a.action': address } = await register(narrow, await openCaptureSession(narrow), ['a.action'])
+      expect((await put(address!, 'x', { authorization: `Bearer ${TOKEN}` })).status).toBe(400)
     } finally {
       await narrow.close()
     }
@@ -217,7 +220,8 @@ describe('startService', () => {
       // The command tells it by its code, and not as a mistake of its own to report.
       code: 'ERR_SERVICE_PACKAGES',
       message:
-        'The service needs packages that are not installed. Run: npm install not-a-package-of-anyone @not-anyone/either',
+        'The service needs packages that are not installed beside mocap-uplink. Where that is installed (with -g if it was so), run: ' +
+        'npm install not-a-package-of-anyone @not-anyone/either',
     })
   })
 })

@@ -213,6 +213,10 @@ describe('calls with improper credentials', () => {
     ['::1', '0:0:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['::', '0:0:0:0::/64'],
+    // As Azure's gateways write X-Forwarded-For.
+    ['192.0.2.7:51234', '192.0.2.7'],
+    ['[2001:db8:1:2::9]:51234', '2001:db8:1:2::/64'],
+    ['[2001:db8:1:2::9]', '2001:db8:1:2::/64'],
   ])('of %s count for %s', (address, network) => {
     expect(networkOf(address)).toBe(network)
   })

@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 
 import { API_KEY, openCaptureSession, register, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
 
@@ -54,6 +54,17 @@ describe('a target with the host before the path', () => {
     const { port } = new URL(service.metricsUrl!)
     expect(gist(await answerTo(head('GET http://x/metrics?a=1 HTTP/1.1', 'Host: x'), Number(port)))).toBe('200')
   })
+})
+
+it('answers nothing but OPTIONS for the service as a whole, which is no path, and not with its page', async () => {
+  const root = { contentType: 'text/html', bytes: Buffer.from('<p>the page</p>') }
+  const own = await startUnderTest({ page: new Map([['/', root]]) })
+  onTestFinished(() => own.close())
+  const gistOf = async (line: string) => gist(await answerTo(head(`${line} HTTP/1.1`, 'Host: x'), own.port))
+
+  expect(await gistOf('GET /')).toBe('200')
+  expect([await gistOf('GET *'), await gistOf('DELETE *')]).toEqual(['404not_found', '404not_found'])
+  expect(await gistOf('OPTIONS *')).toBe('204')
 })
 
 describe('a request of HTTP/1.1', () => {

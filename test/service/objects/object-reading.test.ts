@@ -1,8 +1,10 @@
 // Reads of an object that somebody changes at the same moment.
 
+import diagnostics from 'node:diagnostics_channel'
 import fs, { mkdtemp, readdir, readlink, rm } from 'node:fs/promises'
-import { request } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { syncBuiltinESMExports } from 'node:module'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -42,27 +44,31 @@ interface Stored {
   readonly items: readonly { readonly session_id: string; readonly url: string }[]
 }
 
-/** Does this once, after the record of an object was read and before its file is opened. */
-function beforeOpening(work: () => Promise<unknown>): void {
+/**
+ * Does this after the record of an object was read and before its file is opened, at the nth such file. Resolves when that is open, or
+ * is not there.
+ */
+function beforeOpening(work: () => Promise<unknown>, nth = 1): Promise<void> {
   const { open } = fs
-  let isDone = false
-  vi.spyOn(fs, 'open').mockImplementation(async (path, ...rest) => {
-    if (!isDone && String(path).startsWith(stored) && rest[0] === 'r' && String(path) !== stored) {
-      isDone = true
-      await work()
-    }
-    return open(path, ...rest)
-  })
-  syncBuiltinESMExports()
+  let count = 0
   onTestFinished(() => {
     vi.restoreAllMocks()
+    syncBuiltinESMExports()
+  })
+  return new Promise((resolve) => {
+    vi.spyOn(fs, 'open').mockImplementation(async (path, ...rest) => {
+      const isObject = String(path).startsWith(stored) && rest[0] === 'r' && String(path) !== stored
+      if (!isObject || (count += 1) !== nth) return open(path, ...rest)
+      await work()
+      return open(path, ...rest).finally(resolve)
+    })
     syncBuiltinESMExports()
   })
 }
 
 it('of a capture that is replaced meanwhile is one of what has taken its place', async () => {
   const { write, read } = await capture('before')
-  beforeOpening(() => put(write, 'afterwards'))
+  void beforeOpening(() => put(write, 'afterwards'))
 
   const answer = await answerTo(read, { method: 'GET' })
 
@@ -70,26 +76,39 @@ it('of a capture that is replaced meanwhile is one of what has taken its place',
   expect(answer.headers.get('etag')).toBe((await answerTo(read, { method: 'GET' })).headers.get('etag'))
 })
 
-it('by a caller who leaves meanwhile holds no file open', async () => {
-  const { read } = await capture('unread')
-  const caller = request(read)
-  const gone = new Promise((resolve) => caller.once('error', resolve))
+it.each([
+  ['alone', 1],
+  ['behind another one', 2],
+])('by a caller who leaves meanwhile holds no file open: %s', async (_, nth) => {
+  // More than the system keeps for a caller who does not read.
+  const { pathname, search, host, port } = new URL((await capture('unread'.repeat(1_000_000))).read)
   const openFiles = async () => {
     const paths = (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''))
     return (await Promise.all(paths)).filter((path) => path.startsWith(`${stored}/`))
   }
-  let opened: () => void = () => undefined
-  const isOpened = new Promise<void>((resolve) => (opened = resolve))
-  beforeOpening(async () => {
-    caller.destroy(new Error('The caller leaves.'))
-    await gone
-    opened()
-  })
-  caller.end()
+  const heard = endOfNextRequest()
+  const socket = connect(Number(port), '127.0.0.1')
+  const opened = beforeOpening(() => {
+    socket.destroy()
+    return heard
+  }, nth)
+  socket.write(`GET ${pathname}${search} HTTP/1.1\r\nHost: ${host}\r\n\r\n`.repeat(nth))
 
-  await isOpened
+  await opened
   await expect.poll(openFiles, { timeout: 20_000 }).toEqual([])
 })
+
+/** Settles when the service has seen the connection of the next request end. */
+function endOfNextRequest(): Promise<void> {
+  return new Promise((resolve) => {
+    const watch = (message: unknown): void => {
+      diagnostics.unsubscribe('http.server.request.start', watch)
+      const { request } = message as { readonly request: IncomingMessage }
+      request.socket.once('close', resolve)
+    }
+    diagnostics.subscribe('http.server.request.start', watch)
+  })
+}
 
 it('of a file that is lost is 500, again and again', async () => {
   const { read } = await capture('lost')

@@ -48,6 +48,24 @@ it('goes from draft over requested to completed, and a submit of what is complet
   expect(renamed.json).toMatchObject({ name: 'Last', status: 'completed' })
 })
 
+it('is renamed by its record, as it was answered, also once it is completed, and is completed by no caller', async () => {
+  const made = await service.call('POST', '/player_group_segments', { movement_type_id: 1, dom_hand: 'RHA' })
+  const { analysis_segment_id: segment } = made.json as { analysis_segment_id: number }
+  const report = { name: 'Report', primary_analysis_segment_id: segment }
+  const draft = (await service.call('POST', '/requested_analyses', report)).json as { id: number }
+  const path = `/requested_analyses/${draft.id}`
+
+  const early = await service.call('PATCH', path, { ...draft, status: 'completed' })
+  expect([early.status, early.json]).toMatchObject([422, { error: { fields: [{ field: 'status' }] } }])
+  await service.call('PATCH', `${path}/submit`)
+  service.advance(60_000)
+  const completed = (await service.call('GET', path)).json as object
+  const renamed = await service.call('PATCH', path, { ...completed, name: 'Last' })
+
+  expect([renamed.status, renamed.json]).toMatchObject([200, { name: 'Last', status: 'completed' }])
+  expect((await service.call('PATCH', path, { status: 'requested' })).status).toBe(409)
+})
+
 it('fixes its segment, which reads one analysis of those that use it', async () => {
   const made = await service.call('POST', '/player_group_segments', { movement_type_id: 1, dom_hand: 'RHA' })
   const { analysis_segment_id: segment } = made.json as { analysis_segment_id: number }

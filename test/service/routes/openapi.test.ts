@@ -151,14 +151,15 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  it('says of each operation that names a record, and of no other, that there may be no such record', () => {
-    const may = Object.entries(committed.paths).flatMap(([path, methods]) =>
-      Object.entries(methods as Record<string, { responses: object }>)
-        .filter(([, { responses }]) => '404' in responses)
+  const answering = (status: string): string[] =>
+    Object.entries(committed.paths).flatMap(([path, methods]) =>
+      Object.entries(methods)
+        .filter(([, { responses }]) => status in responses)
         .map(([method]) => `${method} ${path}`),
     )
 
-    expect(may.toSorted()).toEqual([
+  it('says of each operation that names a record, and of no other, that there may be no such record', () => {
+    expect(answering('404').toSorted()).toEqual([
       'delete /upload_videos/{upload_session_id}',
       'get /requested_analyses/{requested_analysis_id}',
       'patch /player_group_segments/{player_group_segment_id}',
@@ -167,6 +168,33 @@ describe('the OpenAPI document', () => {
       'patch /upload_videos',
       'post /mocap_session_file',
     ])
+  })
+
+  it('says of those that what is there may forbid, and of no other, that it may', () => {
+    expect(answering('409').toSorted()).toEqual([
+      'patch /player_group_segments/{player_group_segment_id}',
+      'patch /requested_analyses/{requested_analysis_id}',
+      'patch /upload_videos',
+      'post /mocap_session_file',
+      'post /upload_videos',
+    ])
+  })
+
+  it('says that names are not registered twice, unless to be sent again', async () => {
+    const { description } = committed.paths['/mocap_session_file']!['post'] as { description?: string }
+    const body = { session_id: await openCaptureSession(service), filenames: ['a.action'] }
+    const register = async (extra: object) =>
+      (await service.call('POST', '/mocap_session_file', { ...body, ...extra })).status
+
+    expect(description).toBe('A repetition is refused with 409 (`duplicate_file`), unless `reprocess` is true.')
+    expect([await register({}), await register({}), await register({ reprocess: true })]).toEqual([200, 409, 200])
+  })
+
+  it.each(['/healthz', '/readyz'])('has what supervisors ask, which needs no credential: %s', async (path) => {
+    const { security, responses } = committed.paths[path]!['get']!
+
+    expect(security).toEqual([])
+    expect(Object.keys(responses)).toContain(String((await service.call('GET', path, undefined, {})).status))
   })
 
   it('is served to anybody as it is committed, and shown on a page that runs nothing', async () => {

@@ -72,13 +72,14 @@ const AWAY = {
 describe('a completion', () => {
   it('is not asked for where the client says that its file failed, whose parts are taken all the same later', async () => {
     const { sessionId, fileId, confirm } = await putBoth()
+    const fail = () =>
+      service.call('PATCH', '/upload_videos', {
+        ...{ upload_session_id: sessionId, affected_file_id: fileId, upload_successful: false, file_part_info: [] },
+      })
 
-    const failed = await service.call('PATCH', '/upload_videos', {
-      ...{ upload_session_id: sessionId, affected_file_id: fileId, upload_successful: false, file_part_info: [] },
-    })
-
-    expect([failed.status, bucket.count('complete')]).toEqual([200, 0])
+    expect([(await fail()).status, bucket.count('complete')]).toEqual([200, 0])
     expect((await confirm()).status).toBe(200)
+    expect(codeOf(await fail())).toEqual([409, 'already_confirmed', null])
   })
 
   it('that says 200 and holds an error is no completion: it is asked for again, and the object looked at', async () => {
@@ -307,6 +308,32 @@ describe('a session that was swept', () => {
     await vi.waitFor(() => expect(lines.join('')).toContain('unfinished sessions were ended'), { timeout: 30_000 })
   }
 
+  const expire = () => {
+    growOld()
+    return sweepOnce()
+  }
+  it.each<[string, (cancel: () => Promise<unknown>) => Promise<unknown>]>([
+    ['cancelled', (cancel) => cancel()],
+    ['expired', expire],
+  ])('or cancelled while a file of it was put together keeps nothing of that: %s', async (end, finish) => {
+    const { key, uploadId, confirm, cancel } = await putBoth()
+    const upload = bucket.uploads.get(uploadId)
+    let isOver = false
+    bucket.before = async (operation) => {
+      if (operation !== 'complete' || isOver) return
+      isOver = true
+      await finish(cancel)
+      expect(bucket.uploads.has(uploadId)).toBe(false)
+      // The store had begun to join the parts before it heard of that.
+      ;(bucket.uploads as Map<string, unknown>).set(uploadId, upload)
+    }
+
+    expect(codeOf(await confirm())).toEqual([409, `session_${end}`, null])
+    expect([bucket.objects.has(key), bucket.count('complete')]).toEqual([false, 1])
+    expect(codeOf(await confirm())).toEqual([409, `session_${end}`, null])
+    expect(bucket.count('complete')).toBe(1)
+  })
+
   it('is swept again when it is cancelled later and the store could not be cleared then', async () => {
     const { key, confirm, cancel } = await putBoth()
     expect((await confirm()).status).toBe(200)
@@ -451,29 +478,6 @@ describe('addresses', () => {
   })
 })
 
-describe('the list of what is stored', () => {
-  it('asks for a hundred names at once and five hundred for a page, and goes on where it stopped', async () => {
-    // Of its own: what the tests before it stored would stand behind the last name.
-    const own = await startUnderTest({ s3: { endpoint: bucket.origin, bucket: 'recordings', keys: KEYS } })
-    onTestFinished(() => own.close())
-    const names = Array.from({ length: 650 }, (_, index) => `${index}.action`)
-    const addresses = await register(own, await openCaptureSession(own), names)
-    for (const index of [0, 1, 649]) await put(addresses[names[index]!]!, SMALL)
-    const page = async (query: string) => {
-      bucket.script()
-      const { items, next } = (await own.call('GET', `/stored?${query}`)).json as StoredPage
-      return { names: items.map(({ file_name }) => file_name), next, looked: bucket.count('head') }
-    }
-    const full = await page('limit=1')
-    const sparse = await page(`limit=10&after=${full.next!}`)
-    const last = await page(`limit=10&after=${sparse.next!}`)
-
-    expect([full.names, full.looked]).toEqual([[names[0]], 100])
-    expect([sparse.names, sparse.looked]).toEqual([[names[1]], 500])
-    expect([last.names, last.next]).toEqual([[names[649]], null])
-  })
-})
-
 /** Settles when the service has seen the connection of the next call to this path end. */
 function endOfCall(path: string): Promise<void> {
   return new Promise((resolve) => {
@@ -485,9 +489,4 @@ function endOfCall(path: string): Promise<void> {
     }
     diagnostics.subscribe('http.server.request.start', watch)
   })
-}
-
-interface StoredPage {
-  readonly items: readonly { readonly file_name: string }[]
-  readonly next: string | null
 }
