@@ -40,6 +40,10 @@ export interface Job {
   uplink: BrowserUplink
   upload: Upload
   items: readonly Item[]
+  /** Its upload has ended. */
+  isOver?: boolean
+  /** It is being taken up again, so another click must not open its session twice. Says what was asked of it since. */
+  opening?: 'pause' | 'resume' | undefined
   /** Its session was given up after the upload had ended. */
   isDiscarded?: boolean
   /** The last outage that its upload reported. */
@@ -66,7 +70,9 @@ export function newItem(known: Identity | ChosenFile, state: ItemState = 'ready'
   }
 }
 
+/** An item that is as it was before needs no drawing. */
 export function changeItem(item: Item, change: Partial<Item>): void {
+  if ((Object.keys(change) as (keyof Item)[]).every((name) => item[name] === change[name])) return
   Object.assign(item, change)
   item.version += 1
 }
@@ -111,14 +117,17 @@ export async function keeperOf({ uplink, upload }: Job, inUse: BrowserUplink): P
 }
 
 /**
- * The sources to resume with: files as they were chosen, while the browser itself finds the others again. A file that was replaced
- * gets an empty source, so that it is not sent twice.
+ * The sources to resume with: files as they were chosen, while the browser itself finds the others again, once the person allows it.
+ * A file that was replaced gets an empty source, so that it is not sent twice. So does one that the browser no longer finds as it was:
+ * it fails alone, and asks to be chosen again.
  */
-export function sourcesAgain({ items }: Job): BrowserResumeOptions {
+export async function sourcesAgain({ upload, items }: Job, keeper: BrowserUplink): Promise<BrowserResumeOptions> {
+  const missing = items.every(({ file }) => file) ? [] : await keeper.allowFiles(upload.key)
   return {
     source({ fileIndex, name }) {
       const item = items[fileIndex]
-      if (item?.replacedBy) return blobSource(name, new Blob())
+      if (item?.replacedBy || (!item?.file && missing.some((file) => file.fileIndex === fileIndex)))
+        return blobSource(name, new Blob())
       return item?.file && sourceOf(item as Item & ChosenFile)
     },
   }

@@ -1,15 +1,10 @@
 // Copies what an upload knows of its files into their rows. A row's own rate is measured here, in the same way as that of the whole.
 
 import { createRateMeter, timeLeft, type RateMeter } from '../core/rate-meter.ts'
-import type { Item, Job } from './items.ts'
+import { changeItem, type Item, type Job } from './items.ts'
 
-/**
- * Creates the function that reads an upload, and calls `touch` only for items that differ. `nowMs`: the time of this reading;
- * NaN if no rate is to be measured from it.
- */
-export function createReading(
-  touch: (item: Item, change: Partial<Item>) => void,
-): (job: Pick<Job, 'upload' | 'items'>, nowMs: number) => void {
+/** Creates the function that reads an upload. `nowMs`: the time of this reading; NaN if no rate is to be measured from it. */
+export function createReading(): (job: Pick<Job, 'upload' | 'items'>, nowMs: number) => void {
   const meters = new WeakMap<Item, RateMeter>()
   return (job, nowMs) => {
     const isRunning = job.upload.state === 'uploading' && !Number.isNaN(nowMs)
@@ -23,15 +18,10 @@ export function createReading(
         const meter = meters.get(item) ?? createRateMeter()
         meters.set(item, meter)
         meter.add(Math.max(0, sentBytes - item.sentBytes), nowMs)
-        bytesPerSecond = meter.bytesPerSecond(nowMs)
+        // Rounded, so that a rate that fades comes to its end.
+        bytesPerSecond = Math.round(meter.bytesPerSecond(nowMs))
       } else meters.delete(item)
-      const isSame =
-        item.state === state &&
-        item.sentBytes === sentBytes &&
-        item.confirmedBytes === confirmedBytes &&
-        item.error?.message === error?.message &&
-        Math.abs(item.bytesPerSecond - bytesPerSecond) < 1
-      if (!isSame) touch(item, { state, sentBytes, confirmedBytes, bytesPerSecond, error, isOver: false })
+      changeItem(item, { state, sentBytes, confirmedBytes, bytesPerSecond, error, isOver: false })
     }
   }
 }

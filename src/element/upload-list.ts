@@ -7,7 +7,7 @@ import type { Outage, UploadFileStatus, UploadReport } from '../flows/upload.ts'
 import type { ChosenAgain } from './chosen-again.ts'
 import type { ChosenFile } from './chosen-files.ts'
 import { changeItem as touch, isReady, keeperOf, needsChoosing } from './items.ts'
-import { newItem, sourceOf, sourcesAgain, type Item, type ItemState, type Job } from './items.ts'
+import { newItem, sourceOf, sourcesAgain, type Item, type Job } from './items.ts'
 import type { GivenUp } from './question.ts'
 import { phaseOf, totalsOf, type Phase, type Totals } from './list-state.ts'
 import type { ResumedUpload } from './offers.ts'
@@ -58,13 +58,14 @@ export interface UploadList {
   clear(): void
 }
 
+/** Of a file whose uploaded bytes are given up. */
+const GIVEN_UP = { state: 'cancelled', sentBytes: 0, confirmedBytes: 0, error: undefined } as const
+
 export function createUploadList(listener: ListListener): UploadList {
   const rows = createRows()
   let jobs: Job[] = []
-  const read = createReading(touch)
-  const over = new WeakSet<Job>()
-  const isActive = (job: Job): boolean => !over.has(job)
-  const active = (): Job[] => jobs.filter(isActive)
+  const read = createReading()
+  const active = (): Job[] => jobs.filter((job) => !job.isOver)
   const totals = (of: readonly Job[]): Totals => {
     for (const job of active()) read(job, performance.now())
     return totalsOf(of, active())
@@ -97,7 +98,7 @@ export function createUploadList(listener: ListListener): UploadList {
       listener.change()
     })
     const settle = (report: UploadReport | undefined, error: ErrorSummary | undefined): void => {
-      over.add(job)
+      job.isOver = true
       // The last reading. What it leaves open, such as a file that the upload never began, is settled after it.
       read(job, Number.NaN)
       for (const item of job.items) settleItem(item, report)
@@ -115,28 +116,22 @@ export function createUploadList(listener: ListListener): UploadList {
 
   const ask = (asked: 'pause' | 'resume'): void => {
     list.wish = asked
-    for (const job of active()) job.upload[asked]()
+    for (const job of jobs)
+      if (!job.isOver) job.upload[asked]()
+      else if (job.opening) job.opening = asked
   }
-
-  /** Jobs that are being taken up again, so that another click does not open a session twice. */
-  const opening = new Set<Job>()
 
   const carry = (job: Job): void => {
     jobs.push(job)
     follow(job)
   }
 
-  /** Its uploaded bytes are given up. */
-  const giveUpItem = (item: Item): void =>
-    touch(item, { state: 'cancelled', sentBytes: 0, confirmedBytes: 0, error: undefined })
-
   /** Its error stays the file's own. What ended the whole upload is shown once, and not in each row. */
   const settleItem = (item: Item, report: UploadReport | undefined): void => {
     const isCancelled = report?.status === 'cancelled'
     // A confirmed file stays so, unless the whole upload was given up.
     if (item.state === 'confirmed' && !(isCancelled && !report.keepsConfirmed)) return
-    if (isCancelled) giveUpItem(item)
-    else touch(item, { isOver: true, state: 'failed' })
+    touch(item, isCancelled ? GIVEN_UP : { isOver: true, state: 'failed' })
     rows.giveWay(item)
   }
 
@@ -168,7 +163,7 @@ export function createUploadList(listener: ListListener): UploadList {
         .filter((item) => wanted.has(item))
       if (taken.length === 0 || !list.wish) return
       const upload = setting.begin(uplink, taken.map(sourceOf))
-      for (const item of taken) touch(item, { state: 'waiting', error: undefined })
+      for (const item of taken) touch(item, { state: 'waiting' })
       carry({ uplink, upload, items: taken })
       if (list.wish === 'pause') upload.pause()
     },
@@ -185,38 +180,36 @@ export function createUploadList(listener: ListListener): UploadList {
     resume: () => ask('resume'),
     async giveUp(how) {
       list.wish = undefined
+      for (const job of jobs) if (job.opening) job.opening = 'pause'
       await Promise.all(active().map((job) => job.upload[how]()))
     },
     async retry(uplink, setting) {
       list.wish = 'resume'
       const wanted = new Set(list.retryable())
       const wantedOf = (job: Job): Item[] => job.items.filter((item) => wanted.has(item))
-      const mark = (job: Job, state: ItemState): void =>
-        wantedOf(job).forEach((item) => touch(item, { state, error: undefined }))
       const begin = async (job: Job, index: number): Promise<void> => {
-        opening.add(job)
+        job.opening = 'resume'
         try {
           const keeper = await keepers[index]
           if (!keeper) {
-            mark(job, 'ready')
             // What the browser itself had found goes with the upload. It may be chosen again.
+            for (const item of wantedOf(job)) touch(item, item.file ? { state: 'ready', error: undefined } : GIVEN_UP)
             job.items = job.items.filter(({ file }) => !file)
-            wantedOf(job).forEach(giveUpItem)
             return
           }
-          job.upload = await setting.resume(keeper, job.upload.key, sourcesAgain(job))
+          job.upload = await setting.resume(keeper, job.upload.key, await sourcesAgain(job, keeper))
           job.uplink = keeper
+          job.upload[job.opening]()
         } finally {
-          opening.delete(job)
+          job.opening = undefined
         }
         // The person cleared the list meanwhile.
         if (!jobs.includes(job)) return void job.upload.discard()
-        job.upload[list.wish ?? 'pause']()
-        over.delete(job)
-        mark(job, 'waiting')
+        job.isOver = false
+        for (const item of wantedOf(job)) touch(item, { state: 'waiting', error: undefined })
         follow(job)
       }
-      const again = jobs.filter((job) => !isActive(job) && !opening.has(job) && wantedOf(job).length > 0)
+      const again = jobs.filter((job) => job.isOver && !job.opening && wantedOf(job).length > 0)
       const keepers = again.map((job) => keeperOf(job, uplink))
       // An upload that cannot be resumed holds back neither the others nor what is begun anew.
       try {
@@ -227,7 +220,7 @@ export function createUploadList(listener: ListListener): UploadList {
       }
     },
     unfinished: () =>
-      jobs.filter((job) => !isActive(job) && !job.isDiscarded && job.items.some(({ state }) => state === 'failed')),
+      jobs.filter((job) => job.isOver && !job.isDiscarded && job.items.some(({ state }) => state === 'failed')),
     clear() {
       jobs = active()
       const running = new Set(jobs.flatMap((job) => job.items))

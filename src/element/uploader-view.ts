@@ -42,6 +42,7 @@ export interface UploaderView extends SummaryActions {
 
 export function createUploaderView(target: HTMLElement, setting: () => Setting, tell: Tell): UploaderView {
   const redraw = (): void => drawing.ask()
+  const words = (): Words => setting().words
   const list = createUploadList({
     change: redraw,
     told(job, event, file) {
@@ -54,7 +55,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     target,
     async (files, instead) => view.add(files, await findChosenAgain(list.items, files, instead)),
     () => {
-      announcer.say(setting().words.reading)
+      announcer.say(words().reading)
       redraw()
     },
   )
@@ -65,12 +66,11 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     setting,
     keysInUse: () => new Set(list.jobs.map(({ upload }) => upload.key)),
     choose: () => void zone.choose(),
-    mayDiscard: (session) => question.ask(setting().words, session, true),
+    mayDiscard: (session) => question.ask(words(), session, true),
     onTaken: (resumed) => list.adopt(resumed),
     onDiscarded({ filesConfirmed, filesTotal }) {
-      const { words } = setting()
-      announcer.say(words.wasCancelled)
-      if (filesConfirmed > 0) announcer.say(words.progress(filesConfirmed, filesTotal))
+      announcer.say(words().wasCancelled)
+      if (filesConfirmed > 0) announcer.say(words().progress(filesConfirmed, filesTotal))
     },
     onLooked() {
       // Files that came before this look may belong to what it found.
@@ -91,7 +91,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     },
     list,
     add(files, again) {
-      const { words, accept, flow } = setting()
+      const { accept, flow, isStartingByItself } = setting()
       const here = list.items.filter((item) => !isReplaceable(item) && !again?.has(item))
       notices.clear()
       if (files.length === 0) notices.showNothing()
@@ -99,8 +99,8 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       redraw()
       if (accepted.length === 0) return
       list.add(accepted, again)
-      announcer.say(words.saidAdded(accepted.length))
-      if (setting().isStartingByItself) void view.start()
+      announcer.say(words().saidAdded(accepted.length))
+      if (isStartingByItself) void view.start()
     },
     async start() {
       if (!list.items.some(isReady)) return
@@ -116,8 +116,9 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       await attempt((uplink) => list.retry(uplink, setting()))
     },
     async cancel() {
-      const { words, flow } = setting()
-      const how = await question.ask(words, list.atStake(), flow === 'capture')
+      // Captures stay, whatever the element takes now.
+      const isKept = list.jobs.some(({ isOver, upload }) => !isOver && upload.flow === 'capture')
+      const how = await question.ask(words(), list.atStake(), isKept)
       if (how) await list.giveUp(how)
       return how !== undefined
     },
@@ -125,7 +126,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       // What is cleared is also discarded, or a reload would offer it again. Parts of a file are not given up without a question.
       const left = list.unfinished()
       const isAtStake = left.some(({ items }) => items.some((item) => item.state === 'failed' && item.sentBytes > 0))
-      if (isAtStake && !(await question.ask(setting().words, totalsOf(left, []), true))) return
+      if (isAtStake && !(await question.ask(words(), totalsOf(left, []), true))) return
       for (const each of list.unfinished()) void discard(each)
       list.clear()
       notices.clear()
@@ -158,7 +159,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   const question = createQuestion()
   const announcer = createAnnouncer()
   const cards = createOfferCards(offers, toZone, announcer.say)
-  const narration = createNarration({ announcer, tell, words: () => setting().words, list })
+  const narration = createNarration({ announcer, tell, words, list })
   const drawing = createDrawing({ list, offers, setting }, { cards, zone, notices, summary, rows })
 
   function settled(job: Job, report: UploadReport | undefined, error: ErrorSummary | undefined): void {
@@ -215,7 +216,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     else if (isReady(item)) {
       list.remove(item)
       rows.remove(item)
-      announcer.say(setting().words.saidRemoved(item.name))
+      announcer.say(words().saidRemoved(item.name))
     }
   }
 

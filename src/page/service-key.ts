@@ -6,17 +6,25 @@ const KEPT_AS = 'mocap-uplink key'
 /** The key from `#key=…`, which is then removed from the address bar and the history. Without it, the key that is kept. */
 export function takeKey(): string | undefined {
   const brought = new URLSearchParams(location.hash.slice(1)).get('key')
-  if (brought !== null) {
-    history.replaceState(null, '', location.pathname + location.search)
-    keepKey(brought)
-  }
-  return sessionStorage.getItem(KEPT_AS) ?? undefined
+  if (brought === null) return inStorage((storage) => storage.getItem(KEPT_AS)) ?? undefined
+  history.replaceState(null, '', location.pathname + location.search)
+  keepKey(brought)
+  return brought
 }
 
 export function keepKey(key: string): void {
-  sessionStorage.setItem(KEPT_AS, key)
+  inStorage((storage) => storage.setItem(KEPT_AS, key))
 }
 
 export function forgetKey(): void {
-  sessionStorage.removeItem(KEPT_AS)
+  inStorage((storage) => storage.removeItem(KEPT_AS))
+}
+
+/** A browser that is told to keep nothing for this site refuses the storage itself. Then each reload asks for the key again. */
+function inStorage<Result>(work: (storage: Storage) => Result): Result | undefined {
+  try {
+    return work(sessionStorage)
+  } catch {
+    return undefined
+  }
 }

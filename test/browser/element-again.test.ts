@@ -165,4 +165,43 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await heading(page).getByText('Your file is uploaded and confirmed').waitFor()
     expect(calls.filter((method) => method === 'PUT').length - sent).toBe(1)
   })
+
+  test('goes on with the others where one that the browser had found by itself has changed since, and asks for that one', async () => {
+    const page = await openPage()
+    const isPart = (url: URL): boolean => url.searchParams.has('partNumber')
+    /** Files of the origin itself stand for some that a person picked. */
+    const write = (...clips: string[]) =>
+      page.evaluate(async (all) => {
+        const folder = await navigator.storage.getDirectory()
+        const handles = all.map(async (name) => {
+          const handle = await folder.getFileHandle(name, { create: true })
+          const writable = await handle.createWritable()
+          await writable.write(new Uint8Array(100))
+          await writable.close()
+          return handle
+        })
+        const picked = await Promise.all(handles)
+        Object.assign(window, { showOpenFilePicker: () => Promise.resolve(picked) })
+      }, clips)
+    await addElement(page, VIDEO)
+    await write('own-01.mp4', 'own-02.mp4')
+    await page.route(isPart, () => undefined)
+    const begun = page.waitForRequest((request) => request.method() === 'PUT')
+    await button(page, 'Choose files').click()
+    await button(page, 'Upload 2 files').click()
+    await begun
+    await page.reload()
+    await page.unroute(isPart)
+    await page.route(isPart, (route) => route.fulfill({ status: 400, headers: { 'access-control-allow-origin': '*' } }))
+    await addElement(page, VIDEO)
+    await button(page, 'Continue').click()
+    await heading(page).getByText('2 files not finished').waitFor()
+    await page.unroute(isPart)
+
+    await write('own-01.mp4')
+    await button(page, 'Try 2 files again').click()
+
+    await expect.poll(() => rows(page)).toEqual(['own-01.mp4 failed', 'own-02.mp4 confirmed'])
+    await button(page, 'Choose again: own-01.mp4').waitFor()
+  })
 })

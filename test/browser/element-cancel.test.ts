@@ -56,6 +56,28 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await offersNothingAfterReload(page)
   })
 
+  test('offers to give up no captures that are confirmed, also where its page has turned it to videos since', async () => {
+    const page = await openPage()
+    await addElement(page, { flow: 'capture', org: 'org-1', 'mocap-type': '67', kind: 'video', 'frame-rate': '240' })
+    let sent = 0
+    await page.route('**/objects/**', async (route) => {
+      if (route.request().method() !== 'PUT' || (sent += 1) === 1) await route.continue()
+    })
+    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
+    await button(page, 'Upload 2 files').click()
+    await heading(page).getByText('1 of 2 files confirmed').waitFor()
+    await page.evaluate(() => document.querySelector('mocap-uploader')!.setAttribute('flow', 'video'))
+
+    await button(page, 'Cancel').click()
+    await button(page, 'Keep 1 file, give up the rest').waitFor()
+    expect(await button(page, 'Give everything up').isVisible()).toBe(false)
+    await button(page, 'Keep 1 file, give up the rest').click()
+
+    await heading(page).getByText('The upload was cancelled').waitFor()
+    const statuses = () => page.locator('mocap-uploader [part~=file-status]').allTextContents()
+    await expect.poll(async () => (await statuses()).sort()).toEqual(['Cancelled', 'Confirmed'])
+  })
+
   test('asks before it cancels a file of which a part is confirmed, and says so', async () => {
     const page = await openPage()
     await addElement(page)

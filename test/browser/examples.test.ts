@@ -195,6 +195,11 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       )
       expect(await page.getByRole('group', { name: 'An earlier upload' }).count()).toBe(0)
 
+      // A file of another kind that is dropped by mistake takes nothing away.
+      const notes = { name: 'notes.pdf', mimeType: 'application/pdf', buffer: Buffer.from('notes') }
+      await page.setInputFiles('input[type=file]', notes)
+      await page.waitForSelector('[role=alert]:has-text("notes.pdf")')
+
       await page.unroute(isLate)
       page.on('request', (request) => {
         if (request.method() === 'PUT') sent.add(new URL(request.url()).pathname)

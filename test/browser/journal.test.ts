@@ -175,6 +175,30 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     await tab.close()
   })
 
+  test('writes nothing of a session whose site was cleared into one that has begun since', async () => {
+    const name = newName()
+    const journal = journalInPage(page, name)
+    const lost = await journal.open('lost')
+    await lost.append([{ type: 'session.creating', at: 1 }])
+    await page.evaluate(
+      (of) => new Promise((resolve) => (indexedDB.deleteDatabase(of).onsuccess = () => resolve(undefined))),
+      name,
+    )
+
+    const next = await journal.open('next')
+    await next.append([{ type: 'session.creating', at: 2 }])
+    await lost.append([{ type: 'session.creating', at: 3 }])
+    await lost.append([{ type: 'session.settled', at: 4, status: 'confirmed' }])
+    await next.append([{ type: 'session.creating', at: 5 }])
+    await Promise.all([lost.close(), next.close()])
+
+    expect(await journal.read('next')).toEqual([
+      { type: 'session.creating', at: 2 },
+      { type: 'session.creating', at: 5 },
+    ])
+    expect(await journal.list()).toEqual(['next'])
+  })
+
   test('says to reload when a newer page has used the database', async () => {
     const name = newName()
     await page.evaluate(

@@ -91,6 +91,24 @@ describe.skipIf(chromiumPath === undefined)('the page of the service', () => {
     expect(await page.evaluate(() => document.activeElement?.getAttribute('flow'))).toBe('video')
   })
 
+  test('opens also where the browser keeps nothing for this site', async () => {
+    const page = await open()
+    // What Chromium does when it is told to block all cookies.
+    await page.addInitScript(() => {
+      for (const name of ['sessionStorage', 'localStorage'])
+        Object.defineProperty(window, name, {
+          get: () => {
+            throw new DOMException('Access is denied for this document.', 'SecurityError')
+          },
+        })
+    })
+    await page.reload()
+    await page.getByLabel('API key of this service').fill(API_KEY)
+    await page.getByRole('button', { name: 'Open' }).click()
+
+    await page.waitForSelector('#news:has-text("live")')
+  })
+
   test('fits a phone whose text is twice as large', async () => {
     const page = await open()
     await page.setViewportSize({ width: 320, height: 700 })

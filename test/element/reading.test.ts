@@ -14,7 +14,7 @@ function oneFile(bytes: number) {
   const status = { fileIndex: 0, name: item.name, bytes, sentBytes: 0, confirmedBytes: 0, parts: 1, state: 'uploading' }
   const upload = { state: 'uploading', files: () => [status as UploadFileStatus] }
   const job = { upload: upload as unknown as Upload, items: [item] }
-  const read = createReading((of, change) => Object.assign(of, change))
+  const read = createReading()
   return {
     ...{ item, status, upload },
     readAt(nowMs: number, sentBytes: number) {

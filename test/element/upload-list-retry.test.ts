@@ -88,6 +88,25 @@ it('goes on with what was cancelled while it was still taken up again only when 
   expect(said).toEqual(['first pauses', 'second pauses'])
 })
 
+it.each(['pause', 'giveUp'] as const)(
+  'goes on with nothing for which %s came while it was still taken up again, when other files are started after that',
+  async (verb) => {
+    const { list, said, resumed, retryWith } = await withFailed()
+    const arrivals = new Map<string, () => void>()
+    const retried = retryWith((key) => new Promise((resolve) => arrivals.set(key, () => resolve(resumed(key)))))
+    await expect.poll(() => arrivals.size).toBe(2)
+
+    await list[verb]('discard')
+    list.wish = 'resume'
+    list.add([chosen('other.mp4', 5)])
+    list.start(UPLINK, new Set(list.items), { begin: () => driven('other', 5).upload })
+    for (const arrive of arrivals.values()) arrive()
+    await retried
+
+    expect(said).toEqual(['first pauses', 'second pauses'])
+  },
+)
+
 it('tries again also after a pause', async () => {
   const { list, said, resumed, retryWith } = await withFailed()
   list.pause()
@@ -193,4 +212,28 @@ it('sends nothing in place of a file that the browser had found by itself, where
   expect(list.totals()).toMatchObject({ sentBytes: 0, confirmedBytes: 0 })
   list.add([chosen('swing-01.mp4', 100)])
   expect(list.items).toMatchObject([{ state: 'ready' }])
+})
+
+it('goes on without a file that the browser had found by itself and that has changed since', async () => {
+  const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
+  const first = driven('first', 100, 100)
+  const files = ['swing-01.mp4', 'swing-02.mp4'].map((name, fileIndex) => ({
+    ...{ fileIndex, name, fileName: name, location: name, bytes: 100 },
+  }))
+  const offer = { session: {} as Offer['session'], files, missing: [], found: new Map() }
+  list.adopt({ uplink: UPLINK, upload: first.upload, offer })
+  first.end()
+  await expect.poll(() => list.retryable().length).toBe(2)
+  const allowFiles = () => Promise.resolve([{ ...files[0]!, how: 'pick' as const }])
+  let sizes: unknown[] = []
+  const resume: Setting['resume'] = async (_uplink, _key, { source }) => {
+    const given = files.map((file) => source!({ ...file, sizeBytes: file.bytes }))
+    sizes = await Promise.all(given.map(async (each) => each && (await each.describe()).sizeBytes))
+    return driven('first', 100, 100).upload
+  }
+
+  await list.retry({ ...keeping('first'), allowFiles }, { begin: neverBegin, resume })
+
+  // It is given an empty one, so that it fails alone. The browser finds the other again.
+  expect(sizes).toEqual([0, undefined])
 })

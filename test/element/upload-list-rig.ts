@@ -10,11 +10,11 @@ export const neverBegin = (): never => {
   throw new Error('Nothing is begun.')
 }
 
-/** An Uplink whose journal has these sessions. */
+/** An Uplink whose journal has these sessions, all files of which the browser finds again. */
 export function keeping(...keys: readonly string[]): BrowserUplink {
   // In a later task, as a database of a browser answers.
   const sessions = () => new Promise((resolve) => setTimeout(() => resolve(keys.map((key) => ({ key })))))
-  return { sessions } as unknown as BrowserUplink
+  return { sessions, allowFiles: () => Promise.resolve([]) } as unknown as BrowserUplink
 }
 export const UPLINK = keeping()
 

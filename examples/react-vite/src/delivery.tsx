@@ -39,9 +39,11 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
       place.push(file)
       names.add(file.name)
     }
-    setClips([...kept, ...fresh])
     const refused = refusalOf(others, 'only MP4 and MOV that are not empty are taken')
     setRefusal(`${refused} ${refusalOf(twice, 'a clip of this name is here already')}`.trim())
+    // What is here stays here if nothing comes to it.
+    if (fresh.length === 0) return
+    setClips([...kept, ...fresh])
     reset()
   }
   function drop(event: DragEvent): void {

@@ -33,7 +33,7 @@ const SETTLED_KEPT = 100
 /**
  * Makes a journal. Any string is a key. `open` rejects with ERR_UPLOAD_JOURNAL if the session is open in this or
  * another tab, and in a page that is not secure. The browser may delete everything if the disk is full or the person
- * clears the site.
+ * clears the site; a session that is open then goes on, and is not kept.
  */
 export function indexedDbJournal(options: IndexedDbJournalOptions = {}): IndexedDbJournal {
   const { name = 'mocap-uplink', clock } = options

@@ -22,8 +22,8 @@ export async function find(database: PageDatabase, key: string): Promise<Found> 
   return database.use(async (db) => {
     const tx = db.transaction(['sessions', 'records'])
     const session = await tx.objectStore('sessions').index('key').getKey(key)
-    if (session === undefined) return { session, records: [], last: 0, length: 0 }
-    const range = rangeOf(session)
+    // If there is none: 0 is no session either.
+    const range = rangeOf(session ?? 0)
     const [rows, numbers] = await Promise.all([
       tx.objectStore('records').getAll(range),
       tx.objectStore('records').getAllKeys(range),
@@ -46,7 +46,10 @@ export async function shorten(database: PageDatabase, { session, records, last, 
   })
 }
 
-/** Adds a row. `isSettled` says whether the session is over from here on; undefined if nothing changes. */
+/**
+ * Adds a row. `isSettled` says whether the session is over from here on; undefined if nothing changes. Of a session that is no longer
+ * in the database, because somebody has cleared the site, nothing is written: its number may be that of another by now.
+ */
 export async function addRow(
   database: PageDatabase,
   key: string,
@@ -61,11 +64,15 @@ export async function addRow(
   await database.use(async (db) => {
     const tx = db.transaction(['sessions', 'records'], 'readwrite', { durability })
     const sessions = tx.objectStore('sessions')
-    const about = { key, isSettled: isSettled ?? false }
+    const kept = await sessions
+      .index('key')
+      .getKey(key)
+      .catch(() => ended(tx))
+    if (kept !== found.session) return
     const session =
-      isSettled === undefined && found.session !== undefined
-        ? found.session
-        : await sessions.put(about, found.session).catch(() => ended(tx).then(() => 0))
+      isSettled === undefined && kept
+        ? kept
+        : await sessions.put({ key, isSettled: isSettled ?? false }, found.session).catch(() => ended(tx).then(() => 0))
     await ended(tx, tx.objectStore('records').add(rowOf(texts), [session, found.last + 1]))
     found.session = session
     found.last += 1
