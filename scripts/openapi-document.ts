@@ -57,7 +57,7 @@ function describe(
   }))
   const paging = name === 'requestedAnalyses.list' ? pagingUpTo(10_000) : []
   const parameters = [...ids, ...paging]
-  const ofBody = method === 'GET' ? [] : method === 'DELETE' ? ['413'] : ['413', '415', '422']
+  const ofBody = method === 'GET' ? [] : method === 'DELETE' ? ['413', '415'] : ['413', '415', '422']
   const ofRecord = ids.length > 0 || OF_A_SESSION.has(name) ? ['404'] : []
   const ofState = MAY_CONFLICT.has(name) ? ['409'] : []
   return {

@@ -22,13 +22,25 @@ export class UplinkCommand extends Command {
     const isMissing = code === 'commander.missingMandatoryOptionValue'
     if (isMissing && this.#hasUnknown) return undefined as never
     if (isMissing) return super.error(this.#missing() ?? message, options)
-    // Other programs take options before the command, too.
-    const isEarly = code === 'commander.unknownOption' && this.args.some((word) => commandAt(this, [word]) !== this)
-    if (isEarly && !message.includes('\n')) return super.error(`${message}: give options after the command`, options)
+    const early = code === 'commander.unknownOption' ? this.#early(message) : undefined
+    if (early !== undefined) return super.error(`${early}: give options after the command`, options)
     const isCommandMeant = code === 'commander.excessArguments' && this.commands.length > 0
     // Commander's own, which suggests a similar one. Its types do not show it.
     if (isCommandMeant) return (this as unknown as { unknownCommand(): never }).unknownCommand()
     return super.error(message, options)
+  }
+
+  /**
+   * The complaint of an option that may belong to a command behind it, because other programs take options there. A similar one of
+   * this program is meant only where the command has none of this name.
+   */
+  #early(message: string): string | undefined {
+    const command = this.args.map((word) => commandAt(this, [word])).find((found) => found !== this)
+    if (command === undefined) return undefined
+    const [complaint = '', similar] = message.split('\n')
+    const name = /'([^'=]*)/.exec(complaint)?.[1]
+    const isOfCommand = command.options.some(({ long }) => long === name)
+    return similar === undefined || isOfCommand ? complaint : undefined
   }
 
   /** Names all required options that are missing. Commander names the first, and the next one at the next try. */

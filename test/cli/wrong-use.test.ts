@@ -65,6 +65,16 @@ describe.concurrent('wrong use', () => {
       /^error: unknown option '--json': give options after the command\. See mocap-uplink help analysis\. \(/,
     ],
     [
+      'an option before the command that is like one of the program',
+      ['--verify', 'off', 'video', 'swing.mp4', ...VIDEO],
+      /^error: unknown option '--verify': give options after the command\. See mocap-uplink --help\. \(/,
+    ],
+    [
+      'a misspelt option of the program before a command',
+      ['--vesion', 'video'],
+      /^error: unknown option '--vesion', did you mean --version\? See mocap-uplink --help\. \(/,
+    ],
+    [
       'a misspelt option that is required',
       ['video', 'swing.mp4', '--movment-type', '1'],
       /unknown option '--movment-type', did you mean --movement-type\? See mocap-uplink help video\./,

@@ -75,6 +75,9 @@ function verifier({ keys, ...settings }: JwtSettings, now: () => number): (token
             failure = cause
           }
         }
+        // Private ones were passed over, without a word.
+        if (remote.jwks()?.keys.some((key) => key.d !== undefined) === true)
+          throw new TypeError('The keys of an issuer must be public keys', { cause: failure })
         throw failure
       }
     }

@@ -203,7 +203,10 @@ describe('the keys of an issuer', () => {
   })
 })
 
-it('opens nothing with a private key among those of its issuer, which the log explains, and other keys do', async () => {
+it.each([
+  ['that the token names', 'private'],
+  ['that no token names', undefined],
+])('opens nothing with a private key %s, which the log explains, and other keys do', async (_what, kid) => {
   const keys = [
     { ...(await exportJWK(stranger.privateKey)), kid: 'private' },
     { ...(await exportJWK(issuer.publicKey)), kid: 'one' },
@@ -213,9 +216,10 @@ it('opens nothing with a private key among those of its issuer, which the log ex
   const jwt = { issuer: ISSUER, audience: AUDIENCE, jwksUrl }
   const at = await startUnderTest({ jwt, log: { write: (line) => void lines.push(line) } })
   onTestFinished(() => at.close())
-  const token = new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid: 'private' }).sign(stranger.privateKey)
+  const token = (privateKey: KeyObject) =>
+    new SignJWT(claims).setProtectedHeader({ alg: 'ES256', ...(kid && { kid }) }).sign(privateKey)
 
-  const refused = await list(await token, at)
+  const refused = await list(await token(stranger.privateKey), at)
   expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('credentials_refused')])
   expect(lines.join('')).toContain('a key of the issuer of access tokens cannot be used')
   expect(lines.join('')).toContain('must be public keys')

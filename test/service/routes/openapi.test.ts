@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { openApiDocument } from '../../../scripts/openapi-document.ts'
 import { routes } from '../../../src/client/contract/routes.ts'
-import { openCaptureSession, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
+import { answerTo, API_KEY, openCaptureSession, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
 
 interface Described {
   readonly operationId: string
@@ -178,6 +178,17 @@ describe('the OpenAPI document', () => {
       'post /mocap_session_file',
       'post /upload_videos',
     ])
+  })
+
+  it('has what is answered to a Content-Type that cannot be read', async () => {
+    for (const [path, methods] of Object.entries(committed.paths))
+      for (const [method, { responses }] of Object.entries(methods)) {
+        if (method === 'get') continue
+        const at = path.replace(/\{.*?\}/g, '1')
+        const headers = { 'x-api-key': API_KEY, 'content-type': 'not one' }
+        const { status } = await answerTo(service.url + at, { method: method.toUpperCase(), headers, body: 'x' })
+        expect([method, path, Object.keys(responses)]).toEqual([method, path, expect.arrayContaining([String(status)])])
+      }
   })
 
   it('says that names are not registered twice, unless to be sent again', async () => {
