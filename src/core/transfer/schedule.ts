@@ -117,7 +117,8 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
     count(known(files.get(fileIndex)), 1, 0)
     // What goes although its file is held asks the source anew.
     hold(fileIndex, false)
-    return first.turn
+    // What comes of this attempt says anew whether it waits for its source.
+    return { ...first.turn, isSourceBusy: false }
   }
 
   return {

@@ -249,6 +249,22 @@ describe('a source that cannot be opened or read for a moment, such as with too 
     expect(asked).toEqual([...new Set(asked)])
   })
 
+  it('goes as a probe like any other once it has opened', async () => {
+    const world = createWorld({ fault: ({ atMs }) => (atMs < 600_000 ? { kind: 'connect' } : undefined) })
+    const [source] = world.sources([100])
+    let openings = 0
+    const open: OpenSource['open'] = (expected) => (openings++ === 0 ? Promise.reject(passing) : source!.open(expected))
+    const run = world.engine.run(world.job({ sources: [{ ...source!, open }], partSizeBytes: 100 }), signal())
+    await world.clock.advance(300_000)
+    const { length } = world.store.requests
+
+    world.engine.probeNow()
+    await world.clock.advance(0)
+
+    expect(world.store.requests).toHaveLength(length + 1)
+    expect(await world.until(run)).toEqual({ confirmedCount: 1, failedCount: 0 })
+  })
+
   it('is held up no longer where it opens at once the next time', async () => {
     const world = createWorld()
     const [source] = world.sources([1_000])
