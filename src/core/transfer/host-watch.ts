@@ -37,7 +37,10 @@ export interface HostWatch {
   probeNow(): void
   /** How many more attempts may start now. */
   openSlots(nowMs: number): number
-  /** When the next attempt may start, monotonic ms; undefined when one may start now, or when others must end first. */
+  /**
+   * When the next attempt may start, monotonic ms; undefined when one may start now. When others must end first, it is when to look
+   * again: one whose source does not open counts no longer by then.
+   */
   dueMs(nowMs: number): number | undefined
   /** When the next probe is due, monotonic ms; undefined while the host is in reach or is being probed. */
   probeAtMs(nowMs: number): number | undefined
@@ -96,6 +99,12 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
     const state = circuit.state(nowMs)
     return state.kind === 'open' ? state.untilMs : undefined
   }
+  const openSlots = (nowMs: number): number => {
+    const { kind } = circuit.state(nowMs)
+    const others = inFlight(nowMs)
+    if (kind === 'closed') return window.room(others, nowMs)
+    return kind === 'probing' && others === 0 ? 1 : 0
+  }
 
   const answered = (nowMs: number): void => {
     circuit.onSuccess(nowMs)
@@ -143,13 +152,9 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
       report({ type: 'tried' })
     },
     probeNow: () => circuit.probeNow(clock.monotonicNow()),
-    openSlots(nowMs) {
-      const { kind } = circuit.state(nowMs)
-      const others = inFlight(nowMs)
-      if (kind === 'closed') return window.room(others, nowMs)
-      return kind === 'probing' && others === 0 ? 1 : 0
-    },
-    dueMs: (nowMs) => probeAtMs(nowMs) ?? window.dueMs(nowMs),
+    openSlots,
+    dueMs: (nowMs) =>
+      probeAtMs(nowMs) ?? window.dueMs(nowMs) ?? (openSlots(nowMs) < 1 ? nowMs + OPENS_WITHIN_MS : undefined),
     probeAtMs,
   }
 }

@@ -25,7 +25,7 @@ export interface Schedule {
   /**
    * Gives the next unit that may be sent at `nowMs`, or undefined. A unit is not given again until it is put back. `isProbe`: prefers a
    * unit that was never sent, and gives no other of that file until it is settled, so that one file which is never taken does not speak
-   * for all. Without such a unit it takes one that waits, even before its time.
+   * for all. Without such a unit it takes one that waits, even before its time, but none that waits for its source.
    */
   take(nowMs: number, isProbe?: boolean): Turn | undefined
   /** A taken unit will be tried again, not before `notBeforeMs`. Does nothing if its file was dropped or restarted meanwhile. */
@@ -117,7 +117,8 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
     count(known(files.get(fileIndex)), 1, 0)
     // What goes although its file is held asks the source anew.
     hold(fileIndex, false)
-    return first.turn
+    // What comes of this attempt says anew whether it waits for its source.
+    return { ...first.turn, isSourceBusy: false }
   }
 
   return {

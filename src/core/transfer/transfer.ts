@@ -75,11 +75,10 @@ export function createTransfer(ports: TransferPorts, job: TransferJob, signal: A
   const schedule = createSchedule({ order: job.protocol.traits.order })
   const addresses = createSessionAddresses(clock, job.ledger, job.protocol, () => host.isInReach(clock.monotonicNow()))
   const hold = (fileIndex: number, isHeld: boolean): void => {
+    // The part that waited goes first. If it still waits, somebody must look again when it no longer counts.
+    void Promise.resolve().then(ports.wake)
     // Where a file has one part, nothing else of it would go.
-    if (fileAt(job.ledger, fileIndex).parts.length < 2) return
-    schedule.hold(fileIndex, isHeld)
-    // The part that waited goes first.
-    if (!isHeld) void Promise.resolve().then(ports.wake)
+    if (fileAt(job.ledger, fileIndex).parts.length > 1) schedule.hold(fileIndex, isHeld)
   }
   const attempts = createAttempts({ ...ports, job, addresses, hold })
   const life = createLifetime(signal, () => outcomeOf(job.ledger), ports.wake)
@@ -148,7 +147,7 @@ export function createTransfer(ports: TransferPorts, job: TransferJob, signal: A
   life.settleIfOver()
 
   const openSlots = (nowMs: number): number => (life.signal.aborted ? 0 : host.openSlots(nowMs))
-  // A probe goes when the host is due, whatever wait its own part has left.
+  // A probe goes when the host is due, whatever wait its own part has left. If all that is left waits for its source, none goes.
   const readyParts = (nowMs: number): number => schedule.readyCount(host.isInReach(nowMs) ? nowMs : Infinity)
   return {
     done: life.done,

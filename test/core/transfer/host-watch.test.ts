@@ -33,7 +33,8 @@ it('tells of an outage once for each pause, of each try once, and of its end', (
   expect([host.isInReach(now()), open(0), host.dueMs(now()), host.probeAtMs(now())]).toEqual([false, 0, 1_000, 1_000])
 
   now.ms = 1_000
-  expect([open(0), open(1), host.dueMs(now())]).toEqual([1, 0, undefined])
+  expect([open(0), host.dueMs(now())]).toEqual([1, undefined])
+  expect([open(1), host.dueMs(now())]).toEqual([0, 6_000])
   for (let time = 0; time < 2; time += 1) host.tried()
   fail('answer')
   for (let time = 0; time < 2; time += 1) host.tried()
@@ -77,7 +78,7 @@ it('may be asked at once where the network is back', () => {
 
   host.probeNow()
 
-  expect([host.dueMs(now()), open(0)]).toEqual([undefined, 1])
+  expect([open(0), host.dueMs(now())]).toEqual([1, undefined])
 })
 
 it.each([
@@ -243,11 +244,12 @@ it.each(['while it takes few at once', 'while it is probed'])(
     }
     now.ms = 1_000
     isRunning(1, false)
+    expect(host.dueMs(now())).toBe(6_000)
     now.ms = 5_999
 
     expect(host.openSlots(now())).toBe(0)
     now.ms = 6_000
-    expect(host.openSlots(now())).toBe(1)
+    expect([host.openSlots(now()), host.dueMs(now())]).toEqual([1, undefined])
   },
 )
 

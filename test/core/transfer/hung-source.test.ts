@@ -1,6 +1,8 @@
 // A source that does not open, because its drive hangs: one part of its file waits for it, and all other places go to other files.
 
 import { describe, expect, it } from 'vitest'
+import { windowBodies } from '../../../src/core/attempt/window-bodies.ts'
+import { createFixedEngine, type FixedEngine } from '../../../src/core/engine.ts'
 import { UploadError } from '../../../src/core/errors.ts'
 import type { Source } from '../../../src/core/ports.ts'
 import type { WatchedSource } from '../../simulation/watched-source.ts'
@@ -40,6 +42,16 @@ function drive(isHanging = true): Drive {
     },
   }
 }
+
+/** Takes no samples, so nothing but what happens makes it look for work. */
+function fixedEngine({ clock, store }: World): FixedEngine {
+  const bodies = windowBodies({ clock, concurrency: 4 })
+  return createFixedEngine({ clock, transport: store, random: () => 0.5, concurrency: 4, bodies })
+}
+const ENGINES = [
+  ['an engine that learns', ({ engine }: World): FixedEngine => engine],
+  ['an engine of a fixed number', fixedEngine],
+] as const
 
 /** Lets all go on that needs no more than a minute. */
 const aMinute = ({ clock }: World): Promise<void> => clock.advance(60_000)
@@ -82,31 +94,49 @@ describe('a file of many parts whose source does not open', () => {
     expect([world.store.violations, world.clock.pending]).toEqual([[], 0])
   })
 
-  it('holds up no probe of a storage that was away, so that all others go on once it is back', async () => {
-    const world = createWorld({ fault: ({ atMs }) => (atMs < 600_000 ? { kind: 'reset', share: 0.5 } : undefined) })
+  it.each(ENGINES)(
+    'holds up no probe of a storage that was away, so that all others go on: %s',
+    async (_, engineOf) => {
+      const world = createWorld({ fault: ({ atMs }) => (atMs < 600_000 ? { kind: 'reset', share: 0.5 } : undefined) })
+      const hung = drive()
+      const [large, alone, ...healthy] = world.sources([1_000, 100, 500, 600])
+      const sources = [hung.hold(large!), hung.hold(alone!), ...healthy]
+      const job = world.job({ sources, partSizeBytes: 100 })
+      const run = engineOf(world).run(job, signal())
+
+      await world.clock.advance(700_000)
+
+      expect(job.events.some(({ type }) => type === 'unreachable')).toBe(true)
+      expect(job.confirmations.toSorted()).toEqual([2, 3])
+      hung.comeBack()
+      expect(await world.until(run)).toEqual({ confirmedCount: 4, failedCount: 0 })
+      expect([world.store.violations, world.clock.pending]).toEqual([[], 0])
+    },
+  )
+
+  it.each(ENGINES)('holds up no other as the probe of a storage that was away: %s', async (_, engineOf) => {
+    const world = createWorld({ fault: ({ atMs }) => (atMs < 600 ? { kind: 'connect' } : undefined) })
     const hung = drive()
-    const [large, alone, ...healthy] = world.sources([1_000, 100, 500, 600])
-    const sources = [hung.hold(large!), hung.hold(alone!), ...healthy]
-    const job = world.job({ sources, partSizeBytes: 100 })
-    const run = world.engine.run(job, signal())
+    const [a, b, c, d, large, alone] = world.sources([100, 100, 100, 100, 1_000, 1_001])
+    const job = world.job({ sources: [a!, b!, c!, d!, hung.hold(large!), hung.hold(alone!)], partSizeBytes: 2_000 })
+    const run = engineOf(world).run(job, signal())
 
-    await world.clock.advance(700_000)
+    await aMinute(world)
 
-    expect(job.events.some(({ type }) => type === 'unreachable')).toBe(true)
-    expect(job.confirmations.toSorted()).toEqual([2, 3])
+    expect(job.confirmations.toSorted()).toEqual([0, 1, 2, 3])
     hung.comeBack()
-    expect(await world.until(run)).toEqual({ confirmedCount: 4, failedCount: 0 })
+    expect(await world.until(run)).toEqual({ confirmedCount: 6, failedCount: 0 })
     expect([world.store.violations, world.clock.pending]).toEqual([[], 0])
   })
 
-  it('holds up no other file at a storage that takes one part at once', async () => {
+  it.each(ENGINES)('holds up no other file at a storage that takes one part at once: %s', async (_, engineOf) => {
     const busy = { kind: 'status', status: 503, code: 'SlowDown' } as const
     const world = createWorld({ windowMs: 100, fault: () => (world.store.inFlight() > 1 ? busy : undefined) })
     const hung = drive()
     const [large, alone, ...healthy] = world.sources([1_000, 100, 3_000, 600])
     const sources = [hung.hold(large!), hung.hold(alone!), ...healthy]
     const job = world.job({ sources, partSizeBytes: 100 })
-    const run = world.engine.run(job, signal())
+    const run = engineOf(world).run(job, signal())
 
     await world.clock.advance(600_000)
 
@@ -217,6 +247,22 @@ describe('a source that cannot be opened or read for a moment, such as with too 
 
     expect(asked.length).toBeGreaterThan(1)
     expect(asked).toEqual([...new Set(asked)])
+  })
+
+  it('goes as a probe like any other once it has opened', async () => {
+    const world = createWorld({ fault: ({ atMs }) => (atMs < 600_000 ? { kind: 'connect' } : undefined) })
+    const [source] = world.sources([100])
+    let openings = 0
+    const open: OpenSource['open'] = (expected) => (openings++ === 0 ? Promise.reject(passing) : source!.open(expected))
+    const run = world.engine.run(world.job({ sources: [{ ...source!, open }], partSizeBytes: 100 }), signal())
+    await world.clock.advance(300_000)
+    const { length } = world.store.requests
+
+    world.engine.probeNow()
+    await world.clock.advance(0)
+
+    expect(world.store.requests).toHaveLength(length + 1)
+    expect(await world.until(run)).toEqual({ confirmedCount: 1, failedCount: 0 })
   })
 
   it('is held up no longer where it opens at once the next time', async () => {

@@ -68,7 +68,7 @@ export function naiveSchedule(order: 'any' | 'next'): Schedule {
     waiting = waiting.filter((entry) => entry !== first)
     out = [...out, { unit: first.turn.unit, isFirstComer: false }]
     hold(first.turn.unit.fileIndex, false)
-    return first.turn
+    return { ...first.turn, isSourceBusy: false }
   }
   const hold = (fileIndex: number, isHeld: boolean): void => {
     const file = files.get(fileIndex)!
