@@ -22,6 +22,8 @@ export interface FileSourceOptions {
 
 /** One for the process, because it shares its disks. */
 const processDisk = createQuickDisk()
+/** One for all sources: thousands of them are made at once. */
+const processClock = systemClock()
 
 /**
  * Uploads the file at `path`, which is resolved at once against the current working folder. Links are followed. A file
@@ -36,7 +38,7 @@ export function fileSourceOn(
   disk: QuickDisk,
   path: string,
   options: FileSourceOptions = {},
-  clock: Pick<Clock, 'setTimeout'> = systemClock(),
+  clock: Pick<Clock, 'setTimeout'> = processClock,
 ): Source {
   if (typeof path !== 'string' || path === '') {
     invalid('fileSource: the path is empty or no string. Pass the path of a file.')
