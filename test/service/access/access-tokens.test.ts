@@ -10,7 +10,7 @@ import { exportJWK, SignJWT, UnsecuredJWT, type JWK, type JWTPayload } from 'jos
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 
 import { tokenCheck } from '../../../src/service/access/access-tokens.ts'
-import { resolveJwt } from '../../../src/service/access/jwt-settings.ts'
+import { resolveJwt, type JwtOptions } from '../../../src/service/access/jwt-settings.ts'
 import { startService } from '../../../src/service/index.ts'
 import { START, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
 
@@ -34,6 +34,15 @@ afterAll(() => service.close())
 
 const list = (token: string, at = service, header = 'authorization') =>
   at.call('GET', '/requested_analyses', undefined, { [header]: `Bearer ${token}` })
+
+/** A service that reads the keys from a URL, and the lines that it logs. */
+const startLogged = async (jwt: Partial<JwtOptions>) => {
+  const lines: string[] = []
+  const log = { write: (line: string) => void lines.push(line) }
+  const at = await startUnderTest({ log, jwt: { issuer: ISSUER, audience: AUDIENCE, ...jwt } })
+  onTestFinished(() => at.close())
+  return { at, lines }
+}
 
 describe('an access token', () => {
   it('of the issuer opens the organisation that it names, in either header', async () => {
@@ -135,10 +144,7 @@ describe('the keys of an issuer', () => {
       () => [isAway ? 500 : 200, [jwk]],
       () => isCut,
     )
-    const lines: string[] = []
-    const log = { write: (line: string) => void lines.push(line) }
-    const at = await startUnderTest({ log, jwt: { issuer: ISSUER, audience: AUDIENCE, jwksUrl, orgClaim: 'tenant' } })
-    onTestFinished(() => at.close())
+    const { at, lines } = await startLogged({ jwksUrl, orgClaim: 'tenant' })
     const token = await signed({ ...claims, tenant: 'org-9' })
     expect((await list(token, at)).status).toBe(503)
     expect(lines.join('')).toContain('Expected 200 OK from the JSON Web Key Set HTTP response')
@@ -157,10 +163,7 @@ describe('the keys of an issuer', () => {
     ['do not come in time', true, 'The operation was aborted due to timeout'],
   ])('that %s are answered 503, and the log says so', async (_what, isLate, reason) => {
     const jwksUrl = await startKeyHost(() => [200, 'no list'])
-    const lines: string[] = []
-    const jwt = { issuer: ISSUER, audience: AUDIENCE, jwksUrl }
-    const at = await startUnderTest({ jwt, log: { write: (line) => void lines.push(line) } })
-    onTestFinished(() => at.close())
+    const { at, lines } = await startLogged({ jwksUrl })
     const late = AbortSignal.abort(new DOMException(reason, 'TimeoutError'))
     if (isLate) vi.spyOn(AbortSignal, 'timeout').mockReturnValue(late)
 
@@ -170,10 +173,7 @@ describe('the keys of an issuer', () => {
 
   it('are on a host with several addresses, none of which takes a connection, and the log says so', async () => {
     const { port } = new URL(await startKeyHost(() => [200, []]))
-    const jwt = { issuer: ISSUER, audience: AUDIENCE, jwksUrl: `https://keys.example:${port}/keys` }
-    const lines: string[] = []
-    const at = await startUnderTest({ jwt, log: { write: (line) => void lines.push(line) } })
-    onTestFinished(() => at.close())
+    const { at, lines } = await startLogged({ jwksUrl: `https://keys.example:${port}/keys` })
     const others = ['127.0.0.2', '127.0.0.3'].map((address) => ({ address, family: 4 }))
     const resolve = dns.lookup as (...asked: unknown[]) => void
     const lookup = vi.spyOn(dns, 'lookup').mockImplementation((...asked: unknown[]) => {
@@ -212,10 +212,7 @@ it.each([
     { ...(await exportJWK(issuer.publicKey)), kid: 'one' },
   ]
   const jwksUrl = await startKeyHost(() => [200, keys])
-  const lines: string[] = []
-  const jwt = { issuer: ISSUER, audience: AUDIENCE, jwksUrl }
-  const at = await startUnderTest({ jwt, log: { write: (line) => void lines.push(line) } })
-  onTestFinished(() => at.close())
+  const { at, lines } = await startLogged({ jwksUrl })
   const token = (privateKey: KeyObject) =>
     new SignJWT(claims).setProtectedHeader({ alg: 'ES256', ...(kid && { kid }) }).sign(privateKey)
 
@@ -244,10 +241,7 @@ describe('a key of an issuer that is too short', () => {
       { ...(await exportJWK(issuer.publicKey)), kid: 'one' },
     ]
     const jwksUrl = await startKeyHost(() => [200, keys])
-    const lines: string[] = []
-    const jwt = { issuer: ISSUER, audience: AUDIENCE, jwksUrl }
-    const at = await startUnderTest({ jwt, log: { write: (line) => void lines.push(line) } })
-    onTestFinished(() => at.close())
+    const { at, lines } = await startLogged({ jwksUrl })
 
     const refused = await list(shortSigned({ kid: 'short' }), at)
     expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('credentials_refused')])
