@@ -148,8 +148,8 @@ export function createTransfer(ports: TransferPorts, job: TransferJob, signal: A
   life.settleIfOver()
 
   const openSlots = (nowMs: number): number => (life.signal.aborted ? 0 : host.openSlots(nowMs))
-  // A probe goes when the host is due, whatever wait its own part has left. If all that is left waits for its source, none goes.
-  const readyParts = (nowMs: number): number => schedule.readyCount(host.isInReach(nowMs) ? nowMs : Infinity)
+  // A probe goes when the host is due, whatever wait its own part has left, unless that waits for its source.
+  const readyParts = (nowMs: number): number => schedule.readyCount(nowMs, !host.isInReach(nowMs))
   return {
     done: life.done,
     readyCount: (nowMs) => Math.min(openSlots(nowMs), readyParts(nowMs)),

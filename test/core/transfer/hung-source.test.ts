@@ -5,6 +5,7 @@ import { windowBodies } from '../../../src/core/attempt/window-bodies.ts'
 import { createFixedEngine, type FixedEngine } from '../../../src/core/engine.ts'
 import { UploadError } from '../../../src/core/errors.ts'
 import type { Source } from '../../../src/core/ports.ts'
+import { testProtocol } from '../../simulation/test-protocol.ts'
 import type { WatchedSource } from '../../simulation/watched-source.ts'
 import { createWorld, type World } from '../../simulation/world.ts'
 import { nth, signal } from './transfer-rig.ts'
@@ -363,6 +364,26 @@ describe('a source that cannot be opened or read for a moment, such as with too 
 
     expect(asked.length).toBeGreaterThan(1)
     expect(asked).toEqual([...new Set(asked)])
+  })
+
+  it('does not keep names from being registered while the storage is probed', async () => {
+    const world = createWorld({ fault: ({ atMs }) => (atMs < 5_000 ? { kind: 'connect' } : undefined) })
+    const sources = world.sources([4_000, 4_000, 100, 100])
+    const isBusy = (): boolean => world.clock.monotonicNow() >= 1_000
+    const busy = sources.slice(0, 2).map((source): OpenSource => {
+      return { ...source, open: (expected) => (isBusy() ? Promise.reject(passing) : source.open(expected)) }
+    })
+    const protocol = testProtocol({ addressing: 'batches', batchSize: 1 })
+    const job = world.job({ sources: [...busy, ...sources.slice(2)], protocol, partSizeBytes: 100 })
+    const run = world.engine.run(job, signal())
+    await world.clock.advance(0)
+    expect(job.records.filter(({ type }) => type === 'files.registered')).toHaveLength(2)
+
+    await world.clock.advance(12_000)
+
+    expect(job.events.some(({ type }) => type === 'unreachable')).toBe(true)
+    expect(job.confirmations).toEqual([2, 3])
+    expect(await world.until(run)).toEqual({ confirmedCount: 2, failedCount: 2 })
   })
 
   it('goes as a probe like any other once it has opened', async () => {
