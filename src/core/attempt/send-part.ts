@@ -78,10 +78,6 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
       const leasing = bodies.lease(lengthBytes, signal)
       attempt.lease = isPromise(leasing) ? await leasing : leasing
     }
-    // A session that was stopped during these waits renews nothing.
-    signal.throwIfAborted()
-    // Asked only now: a source may take minutes to open.
-    if (ports.isExpired(attempt)) return { kind: 'expired' }
     const watchdog = (attempt.watchdog = watchOver(ports, attempt))
     body =
       attempt.lease && bodies
@@ -90,8 +86,11 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     const { method, headers } = protocol.request(unit, address.url)
     const making = body.make()
     const made = isPromise(making) ? await making : making
-    // The signal may have fired in each of the waits before. That no request begins then is not left to the transport.
+    // The signal may have fired in each of the waits before. That no request begins then is not left to the transport. Nor does a
+    // session that was stopped renew anything.
     signal.throwIfAborted()
+    // Asked only now: a source may take minutes to open, or a short part to be read.
+    if (ports.isExpired(attempt)) return { kind: 'expired' }
     request = {
       method,
       headers,

@@ -1,7 +1,9 @@
 // Addresses that are no longer taken, and their renewal.
 
 import { describe, expect, it } from 'vitest'
+import { wholeBodies } from '../../../src/core/attempt/whole-body.ts'
 import { UploadError } from '../../../src/core/errors.ts'
+import type { Reader } from '../../../src/core/ports.ts'
 import type { Fault, StoreRequest } from '../../simulation/object-store.ts'
 import { addressesOf } from '../../simulation/test-protocol.ts'
 import type { WatchedSource } from '../../simulation/watched-source.ts'
@@ -165,22 +167,36 @@ describe('addresses that are no longer taken', () => {
     expect((await run('RequestTimeout', 10_000))[0]).toEqual([10_000, 1])
   })
 
-  it.each(['die', 'are renewed'])('are not sent to when they %s while their source is opened', async (what) => {
+  it.each([
+    ['die', 'opened'],
+    ['are renewed', 'opened'],
+    ['die', 'read'],
+    ['are renewed', 'read'],
+  ])('are not sent to when they %s while their source is %s', async (what, step) => {
     const world = createWorld({
-      engine: { retries: 1 },
+      engine: { retries: 1, wholeBodies: wholeBodies() },
       fault: ({ generation }) =>
         generation === 1 ? { kind: 'status', status: 403, code: 'RequestExpired' } : undefined,
     })
     const [slow] = world.sources([100])
     const error = new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', 'It has expired.')
     const reason = { isDead: false, error, lifeMs: undefined, signal: signal() }
-    let openings = 0
+    let isFirst = true
+    const takesLong = async (): Promise<void> => {
+      if (!isFirst) return
+      isFirst = false
+      await new Promise<void>((resolve) => world.clock.setTimeout(resolve, 60_000))
+      if (what === 'are renewed') await job.renew(file!, reason)
+    }
     const source = Object.assign(Object.create(slow!) as WatchedSource, {
       async open(expected: Parameters<WatchedSource['open']>[0]) {
-        openings += 1
-        if (openings === 1) await new Promise<void>((resolve) => world.clock.setTimeout(resolve, 60_000))
-        if (openings === 1 && what === 'are renewed') await job.renew(file!, reason)
-        return slow!.open(expected)
+        if (step === 'opened') await takesLong()
+        const reader = await slow!.open(expected)
+        const read: Reader['read'] = async (into, at) => {
+          if (step === 'read') await takesLong()
+          await reader.read(into, at)
+        }
+        return { ...reader, read }
       },
     })
     let renewals = 0
