@@ -4,6 +4,9 @@
 
 import { invalid, UploadError } from '../errors.ts'
 
+/** An `Expires` below this, in 2001, is no time: it says how long the address lives, and not from when. */
+const LEAST_TIME_S = 1_000_000_000
+
 /** An address, and what its query says of its times. */
 export interface SignedAddress {
   readonly url: string
@@ -26,7 +29,7 @@ export function readAddress(url: string): SignedAddress {
   const deadlineMs =
     sum(amazonMs, parseSeconds(valueOf('x-amz-expires'))) ??
     sum(googleMs, parseSeconds(valueOf('x-goog-expires'))) ??
-    parseSeconds(valueOf('expires')) ??
+    parseSeconds(valueOf('expires'), LEAST_TIME_S) ??
     parseTime(valueOf('se'))
   return { url, deadlineMs, signedAtMs: amazonMs ?? googleMs }
 }
@@ -52,8 +55,9 @@ export function sum(a: number | undefined, b: number | undefined): number | unde
   return a === undefined || b === undefined ? undefined : a + b
 }
 
-function parseSeconds(text = ''): number | undefined {
-  return /^\d{1,11}$/.test(text) ? Number(text) * 1000 : undefined
+function parseSeconds(text = '', leastS = 0): number | undefined {
+  const seconds = Number(text)
+  return /^\d{1,11}$/.test(text) && seconds >= leastS ? seconds * 1000 : undefined
 }
 
 /** Reads 20261120T183000Z, 2026-11-20, 2026-11-20T18:30Z and 2026-11-20T18:30:00Z, also with a fraction of a second. */
