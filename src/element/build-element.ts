@@ -24,9 +24,9 @@ export function setPart(element: Element, part: string): void {
   setAttribute(element, 'class', part)
 }
 
-/** Creates a button. Its text can be left out and set where the state is drawn. */
-export function buildButton(part: string, onClick: () => void, text = ''): HTMLButtonElement {
-  const button = build('button', `button ${part}`, { type: 'button' }, text)
+/** Creates a button. Its text is set where the state is drawn. */
+export function buildButton(part: string, onClick: () => void): HTMLButtonElement {
+  const button = build('button', `button ${part}`, { type: 'button' })
   button.addEventListener('click', onClick)
   return button
 }
