@@ -59,8 +59,9 @@ export function createSessionAddresses(
       // Ceph has no word for expiry: it simply denies an address that expired on its way.
       const isDenied = error.code === 'ERR_UPLOAD_ADDRESS_REFUSED'
       if (isDenied && (isLeftOver || addresses.isDead(address, addressedAtMs))) verdict = { kind: 'renew', error }
-      // Out of reach, the address may have been dead from the beginning.
-      if (isInReach()) addresses.noteLateRefusal(error)
+      // Out of reach, or once the machine has slept, the address may have been dead from the beginning.
+      const diesAtMs = addresses.deadlineMs(address, addressedAtMs) ?? Infinity
+      if (isInReach() && diesAtMs > beganAtMs) addresses.noteLateRefusal(error)
       return { kind: 'refused', verdict, isDead: isLeftOver }
     },
   }

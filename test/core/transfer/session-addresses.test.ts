@@ -74,6 +74,34 @@ describe('once the storage has tested an address at the end of its attempt', () 
   })
 })
 
+it('does not take a storage for one that tests at the end where the address died while this machine slept', async () => {
+  const { clock, file, addresses, start, isExpired } = begin()
+  const sign = (): void => {
+    const signedAt = new Date(clock.wallNow()).toISOString().replace(/[-:]|\.\d+/g, '')
+    file.addresses = [`https://store.test/0/1?X-Amz-Date=${signedAt}&X-Amz-Expires=${LIFE_MS / 1_000}`]
+    file.addressedAtMs = clock.wallNow()
+  }
+  const answer = (): void => {
+    const headers = { date: new Date(clock.wallNow()).toUTCString() }
+    addresses.judge({ status: 200, headers, body: new Uint8Array(), isBodyCut: false }, UNIT)
+  }
+  const long = start()
+  await clock.advance(5 * MINUTE_MS)
+  answer()
+  addresses.ended(long, RECEIVED)
+  sign()
+  // Linux does not count the time in which the machine sleeps.
+  clock.shiftWall(60 * MINUTE_MS)
+  const attempt = start()
+  answer()
+  addresses.ended(attempt, refused('renew', 'ERR_UPLOAD_ADDRESS_EXPIRED'))
+  sign()
+
+  await clock.advance(12 * MINUTE_MS)
+
+  expect(isExpired()).toBe(false)
+})
+
 describe('a refusal', () => {
   const DENIED = refused('final', 'ERR_UPLOAD_ADDRESS_REFUSED')
   const TOO_LARGE = refused('final', 'ERR_UPLOAD_HTTP_STATUS')
