@@ -108,6 +108,22 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       expect(await width()).toBe(320)
     })
 
+    test('begins a name where its row begins, also one that is written from right to left', async () => {
+      const page = await open(example)
+      const clip = { name: 'תנועה של שחקן.mp4', mimeType: 'video/mp4', buffer: Buffer.alloc(1000) }
+      await page.setInputFiles('input[type=file]', clip)
+      const start = () =>
+        page.locator('li').evaluate((row) => {
+          const text = document.createRange()
+          text.selectNodeContents(row.querySelector('bdi')!)
+          return text.getBoundingClientRect().left - row.getBoundingClientRect().left
+        })
+      expect(await start()).toBeLessThan(2)
+      await page.click('button:has-text("Upload 1 clip")')
+      await page.waitForSelector('li[data-state=confirmed]')
+      expect(await start()).toBeLessThan(2)
+    })
+
     test('pauses with nothing in flight, and goes on', async () => {
       const page = await open(example)
       await page.setInputFiles('input[type=file]', paths())
