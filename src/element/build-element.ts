@@ -13,7 +13,7 @@ export function build<Tag extends keyof HTMLElementTagNameMap>(
   ...children: readonly Child[]
 ): HTMLElementTagNameMap[Tag] {
   const element = document.createElement(tag)
-  if (part !== '') setPart(element, part)
+  if (part) setPart(element, part)
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value)
   element.append(...children.flatMap((child) => child ?? []))
   return element
