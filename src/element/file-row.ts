@@ -93,8 +93,8 @@ export function drawBar(bar: HTMLElement, fill: HTMLElement, share: number, labe
 }
 
 /** The share that was sent, without lost attempts, because it moves with the line. What is confirmed is said in words. */
-function shareOf({ bytes, sentBytes, state }: Item): number {
-  return state === 'confirmed' ? 1 : Math.min(1, sentBytes / bytes || 0)
+function shareOf({ bytes, sentBytes }: Item): number {
+  return Math.min(1, sentBytes / bytes || 0)
 }
 
 /** Offers only what has an effect: no retry while the rest of the upload still runs, and none if nobody here can mend the problem. */

@@ -3,11 +3,11 @@
 import { createRateMeter, timeLeft, type RateMeter } from '../core/rate-meter.ts'
 import { changeItem, type Item, type Job } from './items.ts'
 
-/** Creates the function that reads an upload. `nowMs`: the time of this reading; NaN if no rate is to be measured from it. */
+/** Creates the function that reads an upload. `nowMs`: the time of this reading. A rate is measured only while it is uploading. */
 export function createReading(): (job: Pick<Job, 'upload' | 'items'>, nowMs: number) => void {
   const meters = new WeakMap<Item, RateMeter>()
   return (job, nowMs) => {
-    const isRunning = job.upload.state === 'uploading' && !Number.isNaN(nowMs)
+    const isRunning = job.upload.state === 'uploading'
     for (const status of job.upload.files()) {
       const item = job.items[status.fileIndex]
       if (!item) continue

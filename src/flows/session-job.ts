@@ -46,8 +46,6 @@ const RECORDS_AT_ONCE = 64
 export function createSessionJob(options: SessionJobOptions): TransferJob {
   const { record, protocol, source, report, clock } = options
   const ledger = record.ledger()
-  /** Files whose registration an earlier run asked for without seeing the answer. */
-  const registeredBefore = new Set(ledger.files.filter((file) => file.isRegistering))
   /** Names that are refused may be somebody else's. In a session of our own they are ours: a line may deliver a call twice. */
   const hasOthers = record.folded()?.params['sessionId'] !== undefined
   const confirmRefusals = new Map<number, number>()
@@ -154,21 +152,21 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
     ...(protocol.confirm || options.contentHasher ? {} : { finishesAtOnce: RECORDS_AT_ONCE }),
     async replenish(signal) {
       const batch: LedgerFile[] = []
-      // Names that an earlier run asked for go in a batch of their own, because only they may be overwritten.
+      // Names that an earlier run asked for go in a batch of their own, because only they may be overwritten. What this one asked
+      // for is no longer planned.
       let isRepeat = false
       while (firstPlanned < ledger.files.length && ledger.files[firstPlanned]?.state !== 'planned') firstPlanned += 1
       for (let at = firstPlanned; at < ledger.files.length && batch.length < protocol.traits.batchSize; at += 1) {
         const file = ledger.files[at]
         if (file?.state !== 'planned') continue
-        const isKnown = registeredBefore.has(file)
-        if (batch.length > 0 && isKnown !== isRepeat) break
-        isRepeat = isKnown
+        if (batch.length > 0 && file.isRegistering !== isRepeat) break
+        isRepeat = file.isRegistering
         batch.push(file)
       }
       if (batch.length > 0) await registerOrFail(batch, isRepeat, signal)
     },
-    finish(file, signal) {
-      const reading = options.readAgain?.(file, signal)
+    finish(file, signal, onHang) {
+      const reading = options.readAgain?.(file, signal, onHang)
       return reading || protocol.confirm ? confirm(file, reading, signal) : confirmed(file)
     },
     renew: createRenewal({

@@ -1,7 +1,7 @@
 // Which address belongs to which part. The service may answer in any order, and a wrong match would store one clip
 // under another's name. So whatever is uncertain is a typed error before any byte is sent.
 
-import { UploadError } from '../core/errors.ts'
+import { known, UploadError } from '../core/errors.ts'
 import type { AddressedFile, PlannedFile } from '../core/ports.ts'
 import type { VideoUpload, VideoUploadFile, VideoUploadPart } from '../client/contract.ts'
 
@@ -20,15 +20,17 @@ export function matchAddresses(files: readonly PlannedFile[], upload: VideoUploa
   if (entries.length !== files.length) {
     wrong(`The service answered with ${entries.length} files for the ${files.length} that were sent.`)
   }
-  const entryOf =
-    byEcho(files, entries) ??
-    byName(files, entries, asIs) ??
-    byName(files, entries, composed) ??
-    byPosition(files, entries)
+  const names = files.map((file) => file.name)
+  const isEchoed = entries.some((entry) => echoOf(entry) !== undefined)
+  const inOrder = isEchoed
+    ? (orderedBy(files.map(fileIdOf), entries, echoOf) ??
+      wrong('The service echoed file ids that are not the ones that were sent, once each.'))
+    : (orderedBy(names, entries, nameOf) ??
+      orderedBy(names.map(composed), entries, composedNameOf) ??
+      asTheyCame(names.map(composed), entries))
   const ids = new Set<string | number>()
   return files.map((file, index) => {
-    const entry = entryOf(file, index)
-    if (!entry) return wrong(`The service gave no addresses for ${file.name}.`)
+    const entry = known(inOrder[index])
     if (ids.has(entry.sessionFileId))
       wrong(`The service gave the same file id twice; the second time for ${file.name}.`)
     ids.add(entry.sessionFileId)
@@ -36,45 +38,35 @@ export function matchAddresses(files: readonly PlannedFile[], upload: VideoUploa
   })
 }
 
-type EntryOf = (file: PlannedFile, index: number) => VideoUploadFile | undefined
-
-function byEcho(files: readonly PlannedFile[], entries: readonly VideoUploadFile[]): EntryOf | undefined {
-  if (!entries.some((entry) => echoOf(entry) !== undefined)) return undefined
-  const byId = new Map(entries.map((entry) => [echoOf(entry), entry]))
-  if (!files.every((file) => byId.has(fileIdOf(file)))) {
-    wrong('The service echoed file ids that are not the ones that were sent, once each.')
-  }
-  return (file) => byId.get(fileIdOf(file))
+/** The entries in the order of the files, by a word of each file. Undefined if these words do not tell all files apart. */
+function orderedBy(
+  words: readonly unknown[],
+  entries: readonly VideoUploadFile[],
+  wordOf: (entry: VideoUploadFile) => unknown,
+): readonly VideoUploadFile[] | undefined {
+  const byIt = new Map(entries.map((entry) => [wordOf(entry), entry]))
+  const found = words.flatMap((word) => byIt.get(word) ?? [])
+  // There are as many entries as files. If each file has found another one, none is left.
+  return new Set(found).size === words.length ? found : undefined
 }
 
-const asIs = (name = ''): string => name
+const nameOf = ({ fileName = '' }: VideoUploadFile): string => fileName
 /**
  * Services may store a name in its composed Unicode form (NFC), whichever form they were given. macOS uses the other
  * one.
  */
-const composed = (name = ''): string => name.normalize('NFC')
-
-function byName(
-  files: readonly PlannedFile[],
-  entries: readonly VideoUploadFile[],
-  formOf: (name?: string) => string,
-): EntryOf | undefined {
-  const byForm = new Map(entries.map((entry) => [formOf(entry.fileName), entry]))
-  const forms = new Set(files.map((file) => formOf(file.name)))
-  // There are as many entries as files, so each form is then named exactly once.
-  if (forms.size < files.length || ![...forms].every((form) => byForm.has(form))) return undefined
-  return (file) => byForm.get(formOf(file.name))
-}
+const composed = (name: string): string => name.normalize('NFC')
+const composedNameOf = (entry: VideoUploadFile): string => composed(nameOf(entry))
 
 /** Names that do not tell all files apart may still show that the order is a different one. */
-function byPosition(files: readonly PlannedFile[], entries: readonly VideoUploadFile[]): EntryOf {
-  const forms = new Set(files.map((file) => composed(file.name)))
-  files.forEach((file, index) => {
-    const said = composed(entries[index]?.fileName)
-    if (said === composed(file.name) || !forms.has(said)) return
-    wrong('The service answered in another order, with names that do not tell the files apart.')
+function asTheyCame(names: readonly string[], entries: readonly VideoUploadFile[]): readonly VideoUploadFile[] {
+  const sent = new Set(names)
+  entries.forEach((entry, index) => {
+    const said = composedNameOf(entry)
+    if (said !== names[index] && sent.has(said))
+      wrong('The service answered in another order, with names that do not tell the files apart.')
   })
-  return (_file, index) => entries[index]
+  return entries
 }
 
 function echoOf(entry: VideoUploadFile): number | undefined {

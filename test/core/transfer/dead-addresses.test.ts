@@ -86,7 +86,7 @@ describe('addresses that are no longer taken', () => {
     const world = createWorld({ engine: { retries: 1 } })
     const job = world.job({ sources: world.sources([100]), renew: () => true })
     const [file] = job.ledger.files
-    file!.addresses = ['https://store.test/0/1?g=1&Expires=1']
+    file!.addresses = ['https://store.test/0/1?g=1&Expires=1000000000']
 
     expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 1, failedCount: 0 })
     expect(world.store.requests).toHaveLength(1)
@@ -124,6 +124,18 @@ describe('addresses that are no longer taken', () => {
 
     expect(await run(0)).toEqual([1, 1])
     expect(await run(120_000)).toEqual([1, 2])
+  })
+
+  it('are not taken for dead where they say how long they live, and not until when', async () => {
+    const busy = { kind: 'status', status: 503, headers: { date: new Date(1_800_000_000_000).toUTCString() } } as const
+    const world = createWorld({ fault: nth([busy]) })
+    let renewals = 0
+    const job = world.job({ sources: world.sources([100]), renew: () => ((renewals += 1), true) })
+    job.ledger.files[0]!.addresses = ['https://store.test/0/1?g=1&expires=900&token=x']
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 1, failedCount: 0 })
+
+    expect(renewals).toBe(0)
   })
 
   it('must live through the longest attempt, once the storage refused as expired what was alive when it began', async () => {
