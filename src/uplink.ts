@@ -12,8 +12,9 @@ import { giveHostTime } from './core/time/within-time.ts'
 import { fixedTuning } from './core/tuning.ts'
 import { requestAnalysis, watchAnalysis } from './flows/analysis-request.ts'
 import type { Analysis, AnalysisOptions, AnalysisRequestInput } from './flows/analysis.ts'
-import { defineCaptures, uploadCaptures, type CapturesInput } from './flows/captures.ts'
-import { uploadCustom, type CustomInput } from './flows/custom.ts'
+import { startUpload } from './flows/upload-session.ts'
+import { defineCaptures, type CapturesInput } from './flows/captures.ts'
+import { defineCustom, type CustomInput } from './flows/custom.ts'
 import { planUpload, type UploadPlan } from './flows/plan-upload.ts'
 import type { DeliveryReceipt } from './flows/receipt.ts'
 import { closedError, createRunning } from './flows/running.ts'
@@ -21,7 +22,7 @@ import { createSessionList, type SessionSummary } from './flows/session-list.ts'
 import { endSession, receiptOf, resumeSession, type ResumeOptions } from './flows/sessions.ts'
 import type { Upload, UploadReport } from './flows/upload.ts'
 import type { FlowContext } from './flows/upload-definition.ts'
-import { defineVideos, uploadVideos, type VideosInput } from './flows/videos.ts'
+import { defineVideos, type VideosInput } from './flows/videos.ts'
 import type { UplinkOptions, UplinkPorts } from './uplink-options.ts'
 
 export type { UplinkOptions, UplinkPorts } from './uplink-options.ts'
@@ -161,9 +162,9 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
   let closed: Promise<void> | undefined
 
   return {
-    uploadVideos: (input) => uploadVideos(open(), input),
-    uploadCaptures: (input) => uploadCaptures(open(), input),
-    upload: (input) => uploadCustom(open(), input),
+    uploadVideos: (input) => startUpload(open(), defineVideos(context, input)),
+    uploadCaptures: (input) => startUpload(open(), defineCaptures(context, input)),
+    upload: (input) => startUpload(open(), defineCustom(context, input)),
     requestAnalysis: (input) => requestAnalysis(open(), input),
     watchAnalysis: (analysisId, analysisOptions) => watchAnalysis(open(), analysisId, analysisOptions),
     sessions: createSessionList(context),

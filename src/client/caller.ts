@@ -9,9 +9,9 @@ import { attemptCall, type ServiceCall } from './attempt.ts'
 import { exhausted, unreachable } from './call-errors.ts'
 import type { CallContext, CallLife } from './call-life.ts'
 import type { CallOptions } from './operations.ts'
-import { persist, type Tried } from './persist.ts'
+import { isAway, persist, type Failure, type Tried } from './persist.ts'
 import { classOfStatus } from './status.ts'
-import { isAway, whatFollows, type CallFailure } from './what-follows.ts'
+import { whatFollows } from './what-follows.ts'
 
 export interface CallResult {
   /** A 2xx. */
@@ -61,7 +61,7 @@ async function live(context: CallContext, life: CallLife, onWaiting: OnWaiting |
 }
 
 /** Makes the call once. If its credential is refused and there may be a newer one, makes it once more with that. */
-async function tryOnce(context: CallContext, life: CallLife): Promise<Tried<CallResult, CallFailure>> {
+async function tryOnce(context: CallContext, life: CallLife): Promise<Tried<CallResult, Failure>> {
   const { credentials } = context
   const { refused, signal } = life
   signal.throwIfAborted()
@@ -88,7 +88,7 @@ async function tryOnce(context: CallContext, life: CallLife): Promise<Tried<Call
 }
 
 /** Asks whether the service is there, without reading the answer. Returns the failure if the service is away. */
-async function ask(context: CallContext, life: CallLife): Promise<CallFailure | undefined> {
+async function ask(context: CallContext, life: CallLife): Promise<Failure | undefined> {
   const { question } = context
   const outcome = await send(context, question, life)
   return isAway(outcome) ? whatFollows(context, life, question, outcome) : undefined

@@ -28,17 +28,19 @@ import { isGone } from './status.ts'
 /** Makes the methods of a client over a caller. */
 export function createOperations(baseUrl: BaseUrl, caller: Caller, clock: Clock): ServiceClient {
   const perform = createPerform(baseUrl, caller, clock)
-  /** Creates something, of which an earlier try may have left another. `needed` says what the answer must have. */
-  const create = async <TResult extends object>(
-    name: OperationName,
-    { input, options }: { readonly input: WireObject; readonly options: CallOptions | undefined },
-    read: (fields: WireObject) => TResult | undefined,
-    needed: string,
-  ): Promise<TResult> => {
-    const answer = await perform(name, { input }, options)
-    const made = read(answer.fields) ?? lacks(answer, needed)
-    return answer.isDoubtful ? { ...made, hasPossibleOrphan: true } : made
-  }
+  /** A method that creates something, of which an earlier try may have left another. `needed` says what the answer must have. */
+  const creating =
+    <TInput, TResult extends object>(
+      name: OperationName,
+      check: (input: TInput) => WireObject,
+      read: (fields: WireObject) => TResult | undefined,
+      needed: string,
+    ) =>
+    async (given: TInput, options?: CallOptions): Promise<TResult> => {
+      const answer = await perform(name, { input: check(given) }, options)
+      const made = read(answer.fields) ?? lacks(answer, needed)
+      return answer.isDoubtful ? { ...made, hasPossibleOrphan: true } : made
+    }
   const update = async (
     name: OperationName,
     input: { readonly id: ServiceId; readonly data: WireObject },
@@ -50,10 +52,7 @@ export function createOperations(baseUrl: BaseUrl, caller: Caller, clock: Clock)
   }
   return {
     mocapSessions: {
-      async create(given, options) {
-        const input = checkMocapSession(given)
-        return create('mocapSessions.create', { input, options }, mocapSessionFromWire, 'a valid session_id')
-      },
+      create: creating('mocapSessions.create', checkMocapSession, mocapSessionFromWire, 'a valid session_id'),
     },
     mocapSessionFiles: {
       async register(given, options) {
@@ -70,10 +69,7 @@ export function createOperations(baseUrl: BaseUrl, caller: Caller, clock: Clock)
       },
     },
     playerGroupSegments: {
-      async create(given, options) {
-        const input = checkSegment(given)
-        return create('playerGroupSegments.create', { input, options }, segmentFromWire, 'a valid analysis_segment_id')
-      },
+      create: creating('playerGroupSegments.create', checkSegment, segmentFromWire, 'a valid analysis_segment_id'),
       update: (input, options) => update('playerGroupSegments.update', input, options),
     },
     requestedAnalyses: {
@@ -97,11 +93,12 @@ export function createOperations(baseUrl: BaseUrl, caller: Caller, clock: Clock)
       },
     },
     videoUploads: {
-      async create(given, options) {
-        const input = checkVideoUpload(given)
-        const needed = 'a valid upload_session_id and a well-formed pre_signed_urls'
-        return create('videoUploads.create', { input, options }, videoUploadFromWire, needed)
-      },
+      create: creating(
+        'videoUploads.create',
+        checkVideoUpload,
+        videoUploadFromWire,
+        'a valid upload_session_id and a well-formed pre_signed_urls',
+      ),
       async confirm(given, options) {
         await perform('videoUploads.confirm', { input: checkConfirm(given), isBodyNeeded: false }, options)
       },

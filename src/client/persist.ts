@@ -2,8 +2,9 @@
 // good as away, uses up none and is waited for, up to a limit. If each try that may have been heard can leave something
 // behind, a host that is away is asked a harmless question instead, and the call is made again once that is answered.
 
-import type { Clock, HostWait, OnWaiting, Random } from '../core/ports.ts'
-import { backoffMs, MAX_COUNTED_TRY_MS, MAX_OWN_PAUSE_MS, pauseFor } from '../core/retry.ts'
+import { isTransportError, type HttpStatusError, type UploadError } from '../core/errors.ts'
+import type { Clock, HostWait, OnWaiting, Random, TransportReply } from '../core/ports.ts'
+import { backoffMs, isAwayStatus, MAX_COUNTED_TRY_MS, MAX_OWN_PAUSE_MS, pauseFor } from '../core/retry.ts'
 import { sleep } from '../core/time/sleep.ts'
 
 export interface Patience {
@@ -19,18 +20,14 @@ export interface Patience {
 export interface Failure {
   /** `host:port`; undefined if nobody was asked yet, in which case no wait is reported. */
   readonly host: string | undefined
-  /** In a few words, such as `it answers 503`. */
+  /** That of an answer, or why none came. */
+  readonly error: UploadError
+  /** The same in a few words, such as `it answers 503`. */
   readonly reason: string
-  /** The status of the answer, if there was one. */
-  readonly status?: number | undefined
-  /** The host cannot be reached, or accepts nothing now. */
-  readonly isAway: boolean
   /** The host may have heard the request. */
   readonly isDoubtful: boolean
   /** This machine has no network. That wait will not be short, so it is reported at once. */
   readonly isOffline?: boolean | undefined
-  /** The pause that the host asks for, ms. Honoured up to five minutes. */
-  readonly retryAfterMs?: number | undefined
 }
 
 export type Tried<TResult, TFailure extends Failure> = { readonly result: TResult } | { readonly failure: TFailure }
@@ -72,13 +69,15 @@ export async function persist<TResult, TFailure extends Failure>(
   let isAsking = false
   /** How long the host has been away, by tries and waits; -Infinity: it is not. */
   let awayMs = -Infinity
+  /** A caller that wants no repetition does not want to wait for a host that answers either. */
+  const isAwaited = ({ error }: Failure): boolean => isAway(error) && (retries > 0 || !('status' in error))
   for (;;) {
     void tell(onWaiting)
     const triedAtMs = clock.monotonicNow()
     let failure: TFailure
     if (isAsking && ask) {
       const unanswered = await ask()
-      if (!unanswered?.isAway) {
+      if (!unanswered || !isAwaited(unanswered)) {
         isAsking = false
         awayMs = -Infinity
         continue
@@ -90,30 +89,30 @@ export async function persist<TResult, TFailure extends Failure>(
       failure = tried.failure
       isDoubtful ||= failure.isDoubtful
       const isOrphan = failure.isDoubtful && ask !== undefined
-      isAsking = isOrphan && failure.isAway
-      if (isOrphan || !failure.isAway) usedUp += 1
+      isAsking = isOrphan && isAwaited(failure)
+      if (isOrphan || !isAwaited(failure)) usedUp += 1
       if (usedUp > retries) return { failure }
     }
 
     tries += 1
     const [nowMs, wallMs] = [clock.monotonicNow(), clock.wallNow()]
     // The outage begins with the end of the first try.
-    awayMs = failure.isAway ? Math.max(0, awayMs + Math.min(nowMs - triedAtMs, MAX_COUNTED_TRY_MS)) : -Infinity
+    awayMs = isAwaited(failure) ? Math.max(0, awayMs + Math.min(nowMs - triedAtMs, MAX_COUNTED_TRY_MS)) : -Infinity
     const restMs = giveUpAfterMs - awayMs
     if (restMs <= 0) return { failure, awayMs }
     const waitMs = Math.min(pauseAfter(failure, tries, random), restMs)
-    const { host, reason, status, isAway, isOffline } = failure
+    const { host, error, reason, isOffline } = failure
     if (host !== undefined && (isOffline || nowMs + waitMs - beganMs >= TOLD_FROM_MS)) {
       void tell(onWaiting, {
         host,
         operation,
         reason,
-        status,
+        status: (error as Partial<HttpStatusError>).status,
         isDoubtful,
         isOffline,
         sinceMs,
         untilMs: wallMs + waitMs,
-        giveUpAtMs: isAway ? wallMs + restMs : undefined,
+        giveUpAtMs: isAwaited(failure) ? wallMs + restMs : undefined,
       })
     }
     awayMs += waitMs
@@ -121,7 +120,15 @@ export async function persist<TResult, TFailure extends Failure>(
   }
 }
 
-function pauseAfter({ retryAfterMs = 0, isOffline }: Failure, attempt: number, random: Random): number {
+/** Whether nobody is there, or nothing is accepted now. An answer that cannot be read, or that redirects, is still an answer. */
+export function isAway(outcome: TransportReply | UploadError): boolean {
+  if ('status' in outcome) return isAwayStatus(outcome.status)
+  return isTransportError(outcome) && !outcome.isUnreadable && outcome.code !== 'ERR_UPLOAD_REDIRECT_REFUSED'
+}
+
+/** A pause that the host asks for is honoured up to five minutes. */
+function pauseAfter({ error, isOffline }: Failure, attempt: number, random: Random): number {
+  const { retryAfterMs = 0 } = error as Partial<HttpStatusError>
   const askedMs = pauseFor(Math.min(retryAfterMs, MAX_OWN_PAUSE_MS), random)
   const ownMs = backoffMs(attempt, random, isOffline ? MAX_OFFLINE_WAIT_MS : MAX_WAIT_MS)
   return Math.max(ownMs, askedMs, MIN_WAIT_MS)

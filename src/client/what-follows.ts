@@ -1,8 +1,7 @@
 // What follows a try without success: the failure after which another try may come, or the error that ends the call.
 
-import { withDetails, type TransportError, type UploadError } from '../core/errors.ts'
+import { withDetails, type TransportError } from '../core/errors.ts'
 import type { TransportReply } from '../core/ports.ts'
-import { isAwayStatus } from '../core/retry.ts'
 import { retryAfterOf } from '../core/retry-after.ts'
 import type { ServiceCall } from './attempt.ts'
 import { detailsOf, doubtfulEnd, reasonOf, statusError, unreachable } from './call-errors.ts'
@@ -10,8 +9,6 @@ import type { CallContext, CallLife } from './call-life.ts'
 import type { Failure } from './persist.ts'
 import { isDoubtfulMissing } from './send-once.ts'
 import { isDoubtfulStatus } from './status.ts'
-
-export type CallFailure = Failure & { readonly error: UploadError }
 
 /**
  * The most tries for a host that has never answered, since it is more likely misspelt than away, and for answers that a
@@ -25,7 +22,7 @@ export function whatFollows(
   life: CallLife,
   sent: ServiceCall,
   outcome: TransportReply | TransportError,
-): CallFailure {
+): Failure {
   const isAnswer = 'status' in outcome
   const isHeard = isAnswer ? isDoubtfulStatus(outcome.status) : isDoubtfulMissing(outcome)
   // A request that was heard may have been acted on, unless it only reads.
@@ -35,21 +32,17 @@ export function whatFollows(
 }
 
 function answered(
-  { clock, memory: { host }, retries }: CallContext,
+  { clock, memory: { host } }: CallContext,
   life: CallLife,
   reply: TransportReply,
   isDoubtful: boolean,
-): CallFailure {
-  const retryAfterMs = retryAfterOf(reply, clock.wallNow())
-  const error = statusError(life, reply, life.credential.secret, retryAfterMs)
+): Failure {
+  const error = statusError(life, reply, life.credential.secret, retryAfterOf(reply, clock.wallNow()))
   if (!error.isRetryable || (isDoubtful && life.kind === 'once')) throw error
-  // A caller that wants no repetition does not want to wait either.
-  const { status } = reply
-  const isAway = isAwayStatus(status) && retries > 0
-  return { error, host, status, reason: `it answers ${status}`, isAway, isDoubtful, retryAfterMs }
+  return { error, host, reason: `it answers ${reply.status}`, isDoubtful }
 }
 
-function unanswered(context: CallContext, life: CallLife, error: TransportError, isDoubtful: boolean): CallFailure {
+function unanswered(context: CallContext, life: CallLife, error: TransportError, isDoubtful: boolean): Failure {
   const { explain, memory, isFirstContactAwaited } = context
   const reason = reasonOf(error, explain)
   const isOffline = explain?.(error).isOffline || undefined
@@ -62,14 +55,5 @@ function unanswered(context: CallContext, life: CallLife, error: TransportError,
   if (isDoubtful && life.kind === 'once') throw doubtfulEnd(life, error)
   // Hidden answers were dealt with above, so this is the first contact.
   if (!isFew) throw unreachable(memory, life, { error, reason })
-  return { error, host: memory.host, reason, isAway: !error.isUnreadable, isDoubtful, isOffline }
-}
-
-/**
- * Whether nobody is there, or nothing is accepted now. An answer that cannot be read, or that redirects, is still an
- * answer.
- */
-export function isAway(outcome: TransportReply | TransportError): boolean {
-  if ('status' in outcome) return isAwayStatus(outcome.status)
-  return !outcome.isUnreadable && outcome.code !== 'ERR_UPLOAD_REDIRECT_REFUSED'
+  return { error, host: memory.host, reason, isDoubtful, isOffline }
 }

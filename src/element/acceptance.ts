@@ -42,8 +42,9 @@ export interface AcceptanceRules {
   readonly driven: readonly Identity[]
 }
 
-/** By its path: what is in a hidden folder, such as the trash of a memory card, was not dropped on purpose. */
-const SYSTEM_FILE = /(^|\/)(\.|~\$|\$recycle|(thumbs\.db|desktop\.ini|icon\r)$)|\.(tmp|part)$/i
+/** What the command leaves out of a folder as well. By its path: what is in the trash of a memory card was not dropped on purpose. */
+const SYSTEM_FILE =
+  /(^|\/)(\.|~\$|(\$recycle\.bin|system volume information|lost\+found|__macosx)\/|(thumbs\.db|desktop\.ini|icon\r)$)|\.(tmp|part|crdownload)$/i
 
 /** Judges `files` in their order, as additions to `present`. */
 export function judgeFiles<Chosen extends ChosenFile>(

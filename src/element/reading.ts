@@ -8,6 +8,7 @@ export function createReading(): (job: Pick<Job, 'upload' | 'items'>, nowMs: num
   const meters = new WeakMap<Item, RateMeter>()
   return (job, nowMs) => {
     const isRunning = job.upload.state === 'uploading'
+    const isPaused = /paus/.test(job.upload.state)
     for (const status of job.upload.files()) {
       const item = job.items[status.fileIndex]
       if (!item) continue
@@ -21,7 +22,7 @@ export function createReading(): (job: Pick<Job, 'upload' | 'items'>, nowMs: num
         // Rounded, so that a rate that fades comes to its end.
         bytesPerSecond = Math.round(meter.bytesPerSecond(nowMs))
       } else meters.delete(item)
-      changeItem(item, { state, sentBytes, confirmedBytes, bytesPerSecond, error, isOver: false })
+      changeItem(item, { state, sentBytes, confirmedBytes, bytesPerSecond, isPaused, error, isOver: false })
     }
   }
 }

@@ -1,17 +1,15 @@
-// Motion capture: checks the input, settles the kind and the names, makes the protocol and starts the upload.
+// Motion capture: checks the input, settles the kind and the names, and makes the protocol.
 
 import { resolveCaptureKind, type CaptureKind } from '../client/capture-kind.ts'
 import { checkFields, optional, type Check } from '../client/check-fields.ts'
 import { checkBoolean, checkDate, checkFrameRate, checkId, checkInteger, checkText } from '../client/checks.ts'
 import { invalid } from '../core/errors.ts'
 import { given } from '../core/given.ts'
-import type { Protocol, Source } from '../core/ports.ts'
+import type { Source } from '../core/ports.ts'
 import { captureSession } from '../protocols/capture-session.ts'
 import { checkFiles } from './prepare.ts'
 import type { LettingGo } from './running.ts'
 import type { FlowContext, UploadDefinition, UploadFile } from './upload-definition.ts'
-import { startUpload } from './upload-session.ts'
-import type { Upload } from './upload.ts'
 
 interface CapturesBase extends LettingGo {
   /** The files, at least one, in the order in which the movements were captured. Each name is a base name without a path. */
@@ -53,10 +51,6 @@ export type CapturesInput = CapturesBase &
 
 const MAX_BATCH_SIZE = 1_000
 
-export function uploadCaptures(context: FlowContext, input: CapturesInput): Upload {
-  return startUpload(context, defineCaptures(context, input))
-}
-
 /** Throws ERR_UPLOAD_INVALID_ARGUMENT for any problem that shows without looking at the files. */
 export function defineCaptures(context: FlowContext, input: CapturesInput): UploadDefinition {
   const fields = checkCaptureParams(input)
@@ -68,12 +62,11 @@ export function defineCaptures(context: FlowContext, input: CapturesInput): Uplo
   )
   const frameRate = frameRateOf(input, kind)
   const params: CaptureParams = { ...fields, ...given({ frameRate }) }
-  const protocol = captureProtocol(context, params)
   return {
     flow: 'capture',
     params: { ...params, kind },
     files,
-    protocol,
+    protocol: captureSession({ ...params, client: context.client }),
     signal: input.signal,
   }
 }
@@ -110,10 +103,6 @@ export function checkCaptureParams(params: { readonly [K in keyof CaptureParams]
 function checkBatchSize(value: unknown, label: string): number {
   const batchSize = checkInteger(value, label, 1)
   return batchSize <= MAX_BATCH_SIZE ? batchSize : invalid(`${label} must be at most ${MAX_BATCH_SIZE}.`)
-}
-
-export function captureProtocol({ client }: FlowContext, params: CaptureParams): Protocol {
-  return captureSession({ ...params, client })
 }
 
 /** A registration takes one frame rate for all of its files. */

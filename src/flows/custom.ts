@@ -4,9 +4,7 @@ import { checkRequired } from '../client/checks.ts'
 import type { Protocol } from '../core/ports.ts'
 import { checkFiles } from './prepare.ts'
 import type { LettingGo } from './running.ts'
-import type { FlowContext, UploadFile } from './upload-definition.ts'
-import { startUpload } from './upload-session.ts'
-import type { Upload } from './upload.ts'
+import type { FlowContext, UploadDefinition, UploadFile } from './upload-definition.ts'
 
 /** An upload by a protocol of the host's. */
 export interface CustomInput extends LettingGo {
@@ -20,9 +18,9 @@ export interface CustomInput extends LettingGo {
 }
 
 /** Throws ERR_UPLOAD_INVALID_ARGUMENT for any problem that shows without looking at the files. */
-export function uploadCustom(context: FlowContext, input: CustomInput): Upload {
+export function defineCustom(context: FlowContext, input: CustomInput): UploadDefinition {
   const { protocol, files, params = {}, partSizeBytes = context.partSizeBytes, signal } = input
   checkFiles(files)
   checkRequired(protocol, 'protocol')
-  return startUpload(context, { flow: 'custom', params, files: [...files], protocol, partSizeBytes, signal })
+  return { flow: 'custom', params, files: [...files], protocol, partSizeBytes, signal }
 }

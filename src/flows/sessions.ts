@@ -5,7 +5,9 @@ import { invalid, isUploadError, known, UploadError, type HttpStatusError } from
 import { sessionsOf, type FoldedJournal } from '../core/journal/fold-journal.ts'
 import type { JournalRecord } from '../core/journal/journal.ts'
 import type { Protocol, SoughtFile, Source } from '../core/ports.ts'
-import { captureProtocol, checkCaptureParams } from './captures.ts'
+import { captureSession } from '../protocols/capture-session.ts'
+import { videoSession } from '../protocols/video-session.ts'
+import { checkCaptureParams } from './captures.ts'
 import { endLeftSessions } from './end-sessions.ts'
 import { makeReceipt, type DeliveryReceipt } from './receipt.ts'
 import type { RenewAddresses } from './renewal.ts'
@@ -15,7 +17,7 @@ import { soughtFiles } from './sought-files.ts'
 import type { FlowContext, UploadDefinition } from './upload-definition.ts'
 import { driveSession } from './upload-session.ts'
 import type { Upload, UploadReport } from './upload.ts'
-import { checkVideoParams, videoProtocol } from './videos.ts'
+import { checkVideoParams } from './videos.ts'
 
 export type { SessionSummary } from './session-list.ts'
 
@@ -137,14 +139,17 @@ function checkKeptAddresses(context: FlowContext, { ledger }: FoldedJournal): vo
   }
 }
 
-/** The journal is data from a disk: its fields are checked like a person's input, and unknown ones are dropped. */
-function protocolOf(context: FlowContext, { flow, params }: FoldedJournal, options: ResumeOptions): Protocol {
+/**
+ * The journal is data from a disk: its fields are checked like a person's input, and unknown ones are dropped. It has no limits of a
+ * part, because the parts are planned.
+ */
+function protocolOf({ client }: FlowContext, { flow, params }: FoldedJournal, options: ResumeOptions): Protocol {
   const { protocol, isAlreadyConfirmed } = options
   if (flow === 'custom')
     return protocol ?? invalid('This session was begun with a protocol of the host: give it again.')
   try {
-    if (flow === 'video') return videoProtocol(context, checkVideoParams(params), { isAlreadyConfirmed })
-    return captureProtocol(context, checkCaptureParams(params))
+    if (flow === 'video') return videoSession({ ...checkVideoParams(params), isAlreadyConfirmed, client })
+    return captureSession({ ...checkCaptureParams(params), client })
   } catch (error) {
     if (!isUploadError(error)) throw error
     const message = `The journal of this session is damaged: ${error.message}`

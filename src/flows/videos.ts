@@ -1,18 +1,16 @@
-// Single-camera video: checks the input, makes the protocol and starts the upload.
+// Single-camera video: checks the input and makes the protocol.
 
 import { checkFields, optional } from '../client/check-fields.ts'
 import { checkDate, checkFrameRate, checkFunction, checkInteger, checkText } from '../client/checks.ts'
 import { invalid, type HttpStatusError } from '../core/errors.ts'
 import type { EtagForm } from '../core/attempt/etag.ts'
 import { given } from '../core/given.ts'
-import type { Protocol, UnitLimits } from '../core/ports.ts'
-import { videoSession, type VideoSessionOptions } from '../protocols/video-session.ts'
+import type { UnitLimits } from '../core/ports.ts'
+import { videoSession } from '../protocols/video-session.ts'
 import { checkFiles } from './prepare.ts'
 import type { RenewAddresses } from './renewal.ts'
 import type { LettingGo } from './running.ts'
 import type { FlowContext, UploadDefinition, UploadFile } from './upload-definition.ts'
-import { startUpload } from './upload-session.ts'
-import type { Upload } from './upload.ts'
 
 /** A session of single-camera clips. A value that is missing or wrong is an ERR_UPLOAD_INVALID_ARGUMENT before anything is sent. */
 export interface VideosInput extends LettingGo {
@@ -40,10 +38,6 @@ export interface VideosInput extends LettingGo {
   readonly renewAddresses?: RenewAddresses
 }
 
-export function uploadVideos(context: FlowContext, input: VideosInput): Upload {
-  return startUpload(context, defineVideos(context, input))
-}
-
 /** Throws ERR_UPLOAD_INVALID_ARGUMENT for any problem that shows without looking at the files. */
 export function defineVideos(context: FlowContext, input: VideosInput): UploadDefinition {
   const params = checkVideoParams(input)
@@ -58,11 +52,10 @@ export function defineVideos(context: FlowContext, input: VideosInput): UploadDe
     },
   )
   checkFiles(input.files)
-  const protocol = videoProtocol(context, params, { isAlreadyConfirmed, unitLimits })
   return {
     flow: 'video',
     params: { ...params },
-    protocol,
+    protocol: videoSession({ ...params, isAlreadyConfirmed, unitLimits, client: context.client }),
     renewAddresses,
     signal: input.signal,
     files: input.files.map((file) => ({ source: file.source, ...given({ frameRate: file.frameRate ?? frameRate }) })),
@@ -93,13 +86,4 @@ export function checkVideoParams(params: { readonly [K in keyof VideoParams]?: u
 function checkEtagForm(form: unknown): unknown {
   if (form === 'asReceived' || form === 'quoted' || form === 'bare') return form
   return invalid('etagForm must be asReceived, quoted or bare.')
-}
-
-export function videoProtocol(
-  { client }: FlowContext,
-  params: VideoParams,
-  /** What cannot be journalled. A resumed session has its plan and needs no limits. */
-  own: Pick<VideoSessionOptions, 'isAlreadyConfirmed' | 'unitLimits'>,
-): Protocol {
-  return videoSession({ ...params, ...own, client })
 }

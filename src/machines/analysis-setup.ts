@@ -2,7 +2,6 @@
 
 import { assign } from 'xstate'
 
-import { wasDoubtful } from '../core/errors.ts'
 import type {
   AnalysisContext,
   AnalysisEvent,
@@ -11,7 +10,7 @@ import type {
   DraftResult,
   PollResult,
 } from './analysis-data.ts'
-import { readRejection } from './rejection.ts'
+import type { TransferFailure } from './rejection.ts'
 import { notProvided, setup } from './setup.ts'
 
 /** How often a draft is asked for in all, if each create ends without an answer. */
@@ -52,20 +51,19 @@ export const setUpAnalysis = () =>
       keepDraft: assign((_, params: DraftResult) => ({ analysisId: params.analysisId, hasPossibleDraft: false })),
       // A refusal says that this create made nothing, but says nothing about earlier ones. A doubtful end gets here only from
       // the last repeat. A success that cannot be read, by us or by the host's own function, leaves the doubt.
-      keepDraftDoubt: assign(({ context }, params: { reason: unknown }) => ({
-        hasPossibleDraft: isRepeat(context) || /_(?:REPLY|INTERNAL)$/.test(readRejection(params.reason).error.code),
+      keepDraftDoubt: assign(({ context }, { error }: TransferFailure) => ({
+        hasPossibleDraft: isRepeat(context) || /_(?:REPLY|INTERNAL)$/.test(error.code),
       })),
       keepServiceStatus: assign(({ context }, params: { serviceStatus?: string }) => ({
         serviceStatus: params.serviceStatus ?? context.serviceStatus,
       })),
-      keepSilence: assign({ error: (_, { error }: PollResult) => error ?? null }),
-      keepError: assign({ error: (_, params: { reason: unknown }) => readRejection(params.reason).error }),
+      keepError: assign({ error: (_, { error }: TransferFailure | PollResult) => error ?? null }),
     },
     guards: {
       isRequested: ({ context }) => context.analysisId !== null,
       hasToSubmit: ({ context }) => context.shouldSubmit,
-      isWorthRepeating: ({ context }, params: { reason: unknown }) =>
-        wasDoubtful(params.reason) && context.draftAttempts < MAX_DRAFT_ATTEMPTS,
+      isWorthRepeating: ({ context }, { isDoubtful }: { isDoubtful: boolean }) =>
+        isDoubtful && context.draftAttempts < MAX_DRAFT_ATTEMPTS,
       isCompleted: (_, { verdict }: PollResult) => verdict === 'completed',
       isFailed: (_, { verdict }: PollResult) => verdict === 'failed',
     },

@@ -3,9 +3,9 @@
 //
 // Nothing here waits: `polling` is one actor that sleeps outside, on a clock of its own. The context is plain JSON.
 
-import { known } from '../core/errors.ts'
+import { known, wasDoubtful } from '../core/errors.ts'
 import { beginContext, isRepeat, setUpAnalysis } from './analysis-setup.ts'
-import { reasonOf, resultOf } from './setup.ts'
+import { failureOf, resultOf } from './setup.ts'
 
 /** The machine. Its actors are provided with `provide({ actors })`; `setUpAnalysis` says what each of them promises. */
 export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
@@ -23,7 +23,7 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
         id: 'creatingSegments',
         src: 'creatingSegments',
         onDone: { target: 'creatingDraft', actions: { type: 'keepSegments', params: resultOf } },
-        onError: { target: 'failed', actions: { type: 'keepError', params: reasonOf } },
+        onError: { target: 'failed', actions: { type: 'keepError', params: failureOf } },
       },
       on: { 'analysis.stop': 'stopped' },
     },
@@ -43,15 +43,15 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
         },
         onError: [
           {
-            guard: { type: 'isWorthRepeating', params: reasonOf },
+            guard: { type: 'isWorthRepeating', params: ({ event }) => ({ isDoubtful: wasDoubtful(event.error) }) },
             target: 'creatingDraft',
             reenter: true,
           },
           {
             target: 'failed',
             actions: [
-              { type: 'keepDraftDoubt', params: reasonOf },
-              { type: 'keepError', params: reasonOf },
+              { type: 'keepDraftDoubt', params: failureOf },
+              { type: 'keepError', params: failureOf },
             ],
           },
         ],
@@ -69,7 +69,7 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
         src: 'submitting',
         input: ({ context }) => ({ analysisId: known(context.analysisId) }),
         onDone: { target: 'requested', actions: { type: 'keepServiceStatus', params: resultOf } },
-        onError: { target: 'failed', actions: { type: 'keepError', params: reasonOf } },
+        onError: { target: 'failed', actions: { type: 'keepError', params: failureOf } },
       },
       on: { 'analysis.stop': 'stopped' },
     },
@@ -82,9 +82,9 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
         onDone: [
           { guard: { type: 'isCompleted', params: resultOf }, target: 'completed' },
           { guard: { type: 'isFailed', params: resultOf }, target: 'failed' },
-          { target: 'deadline', actions: { type: 'keepSilence', params: resultOf } },
+          { target: 'deadline', actions: { type: 'keepError', params: resultOf } },
         ],
-        onError: { target: 'failed', actions: { type: 'keepError', params: reasonOf } },
+        onError: { target: 'failed', actions: { type: 'keepError', params: failureOf } },
       },
       on: {
         'analysis.status': { actions: { type: 'keepServiceStatus', params: ({ event }) => event } },

@@ -5,7 +5,7 @@ import { assign } from 'xstate'
 import { known } from '../core/errors.ts'
 import { finalStatusOf } from '../core/journal/fold-journal.ts'
 import type { TransferResult } from '../core/transfer/transfer.ts'
-import { readRejection } from './rejection.ts'
+import type { TransferFailure } from './rejection.ts'
 import type {
   DrainReason,
   EndStatus,
@@ -55,18 +55,15 @@ export const setUpSession = () =>
       keepCreated: assign({ place: 'created' }),
       keepWaiting: assign({ waiting: (_, { isTried }: { isTried: boolean }) => ({ isTried }) }),
       endWaiting: assign({ waiting: null }),
-      keepError: assign({ error: (_, params: { reason: unknown }) => readRejection(params.reason).error }),
-      keepJournalError: assign({
-        journalError: (_, params: { reason: unknown }) => readRejection(params.reason).error,
-      }),
+      keepError: assign({ error: (_, { error }: TransferFailure) => error }),
+      keepJournalError: assign({ journalError: (_, { error }: TransferFailure) => error }),
       concludeTransfer: assign((_, result: TransferResult | undefined) => {
         const { confirmedCount, failedCount } = known(result)
         return { status: failedCount > 0 || confirmedCount === 0 ? statusCutShort(confirmedCount) : 'confirmed' }
       }),
-      concludeFailure: assign(({ context }, params: { reason: unknown }) => {
+      concludeFailure: assign(({ context }, { error, confirmedCount }: TransferFailure) => {
         // A failure while the session is let go may be due to just that; whoever goes on finds it again.
         if (context.intent === 'close') return { status: 'closed' as const }
-        const { error, confirmedCount } = readRejection(params.reason)
         return { error, status: statusCutShort(confirmedCount) }
       }),
       concludeCancel: assign((_, params: { isServiceTold: boolean }) => ({

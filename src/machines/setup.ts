@@ -9,6 +9,8 @@ import {
   type setup as xstateSetup,
 } from 'xstate'
 
+import { readRejection } from './rejection.ts'
+
 /** As in XState, but for `createMachine` only: the rest of what XState's `setup` returns is missing here. */
 export const setup = ((implementations: object) => ({
   createMachine: (config: object) => createMachine(config, implementations),
@@ -24,7 +26,7 @@ export function notProvided<TOutput, TInput extends NonReducibleUnknown = NonRed
 }
 
 /** What an actor rejected with, as the parameter of an action or a guard. */
-export const reasonOf = ({ event }: { event: { error: unknown } }) => ({ reason: event.error })
+export const failureOf = ({ event }: { event: { error: unknown } }) => readRejection(event.error)
 
 /** The same with what an actor resolved with. */
 export const resultOf = <T>({ event }: { event: { output: T } }) => event.output

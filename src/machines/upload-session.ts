@@ -9,7 +9,7 @@
 
 import { known } from '../core/errors.ts'
 import { beginContext, setUpSession } from './session-setup.ts'
-import { reasonOf, resultOf } from './setup.ts'
+import { failureOf, resultOf } from './setup.ts'
 
 /** What the host asks for, as actions. They are not made by a function: a call would keep the machine in pages that do not use it. */
 const run = { type: 'intend', params: { to: 'run' } } as const
@@ -45,9 +45,9 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
           {
             guard: 'isCancelIntended',
             target: 'cancelling',
-            actions: { type: 'keepError', params: reasonOf },
+            actions: { type: 'keepError', params: failureOf },
           },
-          { target: 'settling', actions: { type: 'concludeFailure', params: reasonOf } },
+          { target: 'settling', actions: { type: 'concludeFailure', params: failureOf } },
         ],
       },
       always: { guard: 'isIdle', target: 'pausing' },
@@ -78,7 +78,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
         id: 'transferring',
         src: 'transferring',
         onDone: { target: 'settling', actions: concludeTransfer },
-        onError: { target: 'settling', actions: { type: 'concludeFailure', params: reasonOf } },
+        onError: { target: 'settling', actions: { type: 'concludeFailure', params: failureOf } },
       },
       exit: 'endWaiting',
       on: {
@@ -103,7 +103,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
           { target: 'created' },
         ],
         // Attempts may still run, so no second transfer may begin in this run.
-        onError: { target: 'settling', actions: { type: 'concludeFailure', params: reasonOf } },
+        onError: { target: 'settling', actions: { type: 'concludeFailure', params: failureOf } },
       },
       on: {
         'upload.pause': { actions: pause },
@@ -133,7 +133,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
             src: 'draining',
             input: { reason: 'cancel' },
             onDone: 'telling',
-            onError: { target: 'telling', actions: { type: 'keepJournalError', params: reasonOf } },
+            onError: { target: 'telling', actions: { type: 'keepJournalError', params: failureOf } },
           },
         },
         telling: {
@@ -148,7 +148,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
             onError: {
               target: '#uploadSession.settling',
               actions: [
-                { type: 'keepError', params: reasonOf },
+                { type: 'keepError', params: failureOf },
                 { type: 'concludeCancel', params: { isServiceTold: false } },
               ],
             },
@@ -163,7 +163,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
         src: 'settling',
         input: ({ context }) => ({ status: known(context.status) }),
         onDone: 'settled',
-        onError: { target: 'settled', actions: { type: 'keepJournalError', params: reasonOf } },
+        onError: { target: 'settled', actions: { type: 'keepJournalError', params: failureOf } },
       },
     },
     settled: {

@@ -10,7 +10,6 @@ import type { UploadError } from '../core/errors.ts'
 import { HttpStatusError, isTransportError, withDetails } from '../core/errors.ts'
 import { hostOf } from '../core/address/address.ts'
 import type { OnWaiting, TransportReply, TransportRequest } from '../core/ports.ts'
-import { isAwayStatus } from '../core/retry.ts'
 import { retryAfterOf } from '../core/retry-after.ts'
 import { DEFAULT_TRIES, isSigning, signWithin, timeoutOf, type S3CallPorts, type S3SignRequest } from './s3-sign.ts'
 import { xmlField, xmlRoot } from './s3-xml.ts'
@@ -60,37 +59,29 @@ export async function callS3(ports: S3Calling, call: S3Call, signal: AbortSignal
         asked.attempts += 1
         const outcome = await sendOne(call)
         asked.isDoubtful ||= outcome.isDoubtful
-        const failure = failureOf(outcome, tries)
+        const failure = failureOf(outcome)
         return failure === undefined ? { result: outcome } : { failure }
       },
-      ask: operation === 'create' ? async () => failureOf(await sendOne({ operation: 'head', key }), tries) : undefined,
+      ask: operation === 'create' ? async () => failureOf(await sendOne({ operation: 'head', key })) : undefined,
     },
   )
   if ('result' in ended) return { ...ended.result, isDoubtful: asked.isDoubtful }
   const { failure, awayMs } = ended
   if (awayMs === undefined) return { ...failure.outcome, isDoubtful: asked.isDoubtful }
-  const { host = 'the host that signs', reason } = failure
-  const { error } = failure.outcome
+  const { host = 'the host that signs', error, reason } = failure
   throw unreachable({ host, hasAnswered: true }, asked, { error, reason }, awayMs)
 }
 
 /** The failure after which another try may come; undefined if a try would change nothing. */
 function failureOf(
   outcome: S3Tried,
-  tries: number,
 ): (Failure & { readonly outcome: Exclude<S3Outcome, { kind: 'done' }> }) | undefined {
   if (outcome.kind === 'done') return undefined
   const { error, host, isDoubtful } = outcome
   if (!error.isRetryable || error.code === 'ERR_UPLOAD_REDIRECT_REFUSED') return undefined
-  if (outcome.kind === 'refused') {
-    const { status, retryAfterMs } = outcome.error
-    // A caller that wants no repetition does not want to wait either.
-    const isAway = isAwayStatus(status) && tries > 1
-    return { outcome, host, isDoubtful, isAway, retryAfterMs, status, reason: `it answers ${status}` }
-  }
-  const isMissing = isTransportError(error)
-  const reason = isMissing ? reasonOf(error) : 'no signature'
-  return { outcome, host, isDoubtful, isAway: isMissing && !error.isUnreadable, reason }
+  const unanswered = isTransportError(error) ? reasonOf(error) : 'no signature'
+  const reason = outcome.kind === 'refused' ? `it answers ${outcome.error.status}` : unanswered
+  return { outcome, error, host, isDoubtful, reason }
 }
 
 async function send(ports: S3CallPorts, call: S3Call, signal: AbortSignal, body?: string): Promise<S3Tried> {

@@ -1,14 +1,19 @@
 // A call that is tried until something ends it: how often, for how long, and what is told meanwhile.
 
 import { describe, expect, it } from 'vitest'
+import { HttpStatusError, TransportError } from '../../src/core/errors.ts'
 import { persist, type Failure, type Patience } from '../../src/client/persist.ts'
 import type { HostWait } from '../../src/core/ports.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
 
-const away: Failure = { host: 'h:443', reason: 'no connection', isAway: true, isDoubtful: false }
-const answered: Failure = { host: 'h:443', reason: 'it answers 500', isAway: false, isDoubtful: false }
+const missing = new TransportError('ERR_UPLOAD_NETWORK', 'No answer.', { ending: 'neverWhole', phase: 'connect' })
+const answer = (status: number, retryAfterMs?: number) =>
+  new HttpStatusError('ERR_UPLOAD_HTTP_STATUS', 'No success.', { status, retryAfterMs, isRetryable: true })
+
+const away: Failure = { host: 'h:443', error: missing, reason: 'no connection', isDoubtful: false }
+const answered: Failure = { host: 'h:443', error: answer(500), reason: 'it answers 500', isDoubtful: false }
 /** The host was heard and went away, or may have heard. */
-const lost: Failure = { host: 'h:443', reason: 'connection lost', isAway: true, isDoubtful: true }
+const lost: Failure = { host: 'h:443', error: missing, reason: 'connection lost', isDoubtful: true }
 
 interface Told {
   /** What comes of the tries, one after another, and of the last from then on; a number of ms before one: how long it takes. */
@@ -90,7 +95,11 @@ it('asks at least every ten seconds where this machine has no network, which cos
 })
 
 describe('what is told', () => {
-  const asking = (retryAfterMs: number, more: Partial<Failure> = {}): Failure => ({ ...away, retryAfterMs, ...more })
+  const asking = (retryAfterMs: number, more: Partial<Failure> = {}): Failure => ({
+    ...away,
+    error: answer(503, retryAfterMs),
+    ...more,
+  })
 
   it.each([
     ['a wait of two seconds', asking(2_000), 1],
@@ -110,7 +119,7 @@ describe('what is told', () => {
 
   it('keeps the doubt of an earlier try', async () => {
     const { clock, waits, ended } = persisting({
-      tries: [{ ...lost, retryAfterMs: 3_000 }, { ...away, retryAfterMs: 3_000 }, 'success'],
+      tries: [{ ...lost, error: answer(503, 3_000) }, { ...away, error: answer(503, 3_000) }, 'success'],
     })
     await clock.advance(60_000)
     await ended

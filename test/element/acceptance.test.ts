@@ -78,6 +78,10 @@ it.each([
   'game/~$notes.xlsx',
   'game/take-1.action.tmp',
   'game/take-1.action.part',
+  'game/take-1.action.crdownload',
+  'card/System Volume Information/IndexerVolumeGuid',
+  'card/lost+found/old.action',
+  'archive/__MACOSX/take-1.action',
 ])('refuses what nobody meant when a folder is dropped: %s', (path) => {
   const { accepted, refused } = judgeFiles([chosen(path), chosen('game/a.action')], [], RULES)
 
