@@ -100,16 +100,12 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
       if (accepted.length === 0) return
       list.add(accepted, again)
       announcer.say(words().saidAdded(accepted.length))
-      if (isStartingByItself) void view.start()
+      if (isStartingByItself) void begin()
     },
     async start() {
       if (!list.items.some(isReady)) return
-      for (const item of list.items) asked.add(item)
       notices.clear()
-      list.wish = 'resume'
-      // Files of an unfinished upload go on with it, and those that another tab or element has begun to upload are not sent twice.
-      await Promise.race([offers.look(), new Promise((late) => setTimeout(late, LOOK_WITHIN_MS))])
-      await attempt((uplink) => list.start(uplink, asked, setting()))
+      await begin()
     },
     async retry() {
       notices.clear()
@@ -135,6 +131,14 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     lookForOffers: offers.look,
     focus: toZone,
     redraw,
+  }
+  /** Starts all that is ready, and leaves to be read what was refused beside it. */
+  async function begin(): Promise<void> {
+    for (const item of list.items) asked.add(item)
+    list.wish = 'resume'
+    // Files of an unfinished upload go on with it, and those that another tab or element has begun to upload are not sent twice.
+    await Promise.race([offers.look(), new Promise((late) => setTimeout(late, LOOK_WITHIN_MS))])
+    await attempt((uplink) => list.start(uplink, asked, setting()))
   }
   /** Gives the files to the offers that miss them, shows which of the rest are refused, and returns the others. */
   function judge<Chosen extends ChosenFile>(

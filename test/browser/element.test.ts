@@ -48,6 +48,17 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(await notice.textContent()).toBe('')
   })
 
+  test('says what it refuses also where the rest starts by itself', async () => {
+    const page = await openPage()
+    await addElement(page, { 'auto-start': '' })
+    await pick(page, 'swing-01.mp4', 'notes.pdf')
+
+    await heading(page).getByText('Your file is uploaded and confirmed').waitFor()
+    expect(await page.getByRole('alert').getByRole('listitem').allTextContents()).toEqual([
+      'notes.pdf: not a kind of file that is taken here',
+    ])
+  })
+
   test('refuses a file whose name no upload can carry, and takes the others', async () => {
     const page = await openPage()
     await addElement(page)

@@ -202,13 +202,23 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       expect(await storedSizes()).toEqual(sizes)
     })
 
-    test('says who is not available, and goes on by itself', async () => {
+    test('says who is not available, in one notice at a time, and goes on by itself', async () => {
       const page = await open(example)
       await page.locator('input.uppy-Dashboard-input').first().setInputFiles(paths().slice(1))
       await upload(page)
       await status(page, 'Complete')
       const isFarEnd = ({ origin }: URL): boolean => origin !== new URL(page.url()).origin
-      await page.route(isFarEnd, (route) => route.abort('connectionrefused'))
+      let tries = 0
+      await page.route(isFarEnd, (route) => {
+        tries += 1
+        return route.abort('connectionrefused')
+      })
+      await page.evaluate(() => {
+        const shown: number[] = []
+        const look = () => shown.push(document.querySelectorAll('.uppy-Informer p[role=alert]').length)
+        new MutationObserver(look).observe(document.body, { childList: true, subtree: true })
+        Object.assign(globalThis, { shown })
+      })
       await page.click('.uppy-DashboardContent-addMore')
       await page.locator('input.uppy-Dashboard-input').first().setInputFiles(paths().slice(0, 1))
       await upload(page)
@@ -216,10 +226,30 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
         .getByText(/^The service is not available\. The next try is at /)
         .first()
         .waitFor()
+      const triesBefore = tries
+      await expect.poll(() => tries, { timeout: 20_000 }).toBeGreaterThan(triesBefore + 2)
+      const shown = await page.evaluate(() => (globalThis as unknown as { shown: number[] }).shown)
+      // One that fades out may still be there beside the next.
+      expect(Math.max(...shown)).toBeLessThanOrEqual(2)
 
       await page.unroute(isFarEnd)
 
       await page.waitForFunction(() => document.querySelectorAll('.uppy-Dashboard-Item.is-complete').length === 2)
+    })
+
+    test('says that it is the network where there is none', async () => {
+      const page = await open(example)
+      await pick(page)
+      await page.context().setOffline(true)
+      await upload(page)
+
+      await page
+        .getByText(/^There is no network\. The next try is /)
+        .first()
+        .waitFor()
+
+      await page.context().setOffline(false)
+      await status(page, 'Complete')
     })
 
     test('sends in the session that they were in all files that failed, when one of them is tried again', async () => {

@@ -168,8 +168,11 @@ export class MocapUplinkUploader<M extends Meta, B extends Body> extends BasePlu
           if (!told.has(file.fileIndex)) this.#tellProgress(batch.get(file.fileIndex), file, startedAt)
       })
       upload.on('waiting', ({ who, untilMs }) => {
+        // Told at each try. One notice at a time, or Uppy would stack them.
+        if (this.uppy.getState().info.length > 0) return
+        const what = navigator.onLine ? `The ${who} is not available` : 'There is no network'
         const next = untilMs === undefined ? 'now' : `at ${new Date(untilMs).toLocaleTimeString()}`
-        this.uppy.info(`The ${who} is not available. The next try is ${next}.`, 'warning', 5_000)
+        this.uppy.info(`${what}. The next try is ${next}.`, 'warning', 5_000)
       })
       await upload.done()
     } catch (error) {
