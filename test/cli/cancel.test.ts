@@ -212,6 +212,20 @@ describe('cancel', () => {
     expect((await readdir(stateDir)).filter((name) => name.startsWith('session-'))).toEqual([])
   })
 
+  it('of a journal of a later version does not say that nothing is known of it: the program that began it can finish it', async () => {
+    await startService()
+    const folder = join(stateDir, 'session-video-later')
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await writeFile(join(folder, 'journal'), 'mocap-uplink-journal 99 what only that program reads\n')
+
+    for (const { code, stderr } of [await run('cancel', 'video-later'), await run('resume', 'video-later')]) {
+      expect(code).toBe(1)
+      expect(stderr).toContain('Finish this session with the program that began it.')
+      expect(stderr).toContain('video-later cannot be read here. To forget it on this machine: mocap-uplink ')
+      expect(stderr).not.toMatch(/nothing is known/i)
+    }
+  })
+
   it('of a session that another process drives: it is not forgotten', async () => {
     await startService()
     const session = await diskJournal({ folder: stateDir }).open('video-busy')

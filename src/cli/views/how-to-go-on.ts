@@ -145,7 +145,7 @@ export function sayHowToForget(
   options: Pick<SharedOptions, 'stateDir'>,
   env: Environment,
 ): void {
-  output.complain(`Nothing is known of ${key}. To forget it on this machine: ${forgetLine(key, options, env)}`)
+  output.complain(`${key} cannot be read here. To forget it on this machine: ${forgetLine(key, options, env)}`)
 }
 
 /** True if nothing at the base URL could have opened a session. The URL may be misspelt, so it is not repeated. */
