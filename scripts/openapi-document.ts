@@ -131,8 +131,9 @@ const MAY_CONFLICT: ReadonlySet<string> = new Set([
 const ANSWER_MALFORMED = new Set(['playerGroupSegments.create', 'videoUploads.create'])
 const MALFORMED = {
   type: 'object',
-  required: ['errors'],
+  required: ['message', 'errors'],
   properties: {
+    message: { type: 'string', description: 'All problems in words.' },
     errors: {
       type: 'array',
       items: {

@@ -18,7 +18,7 @@ import { defineCustom, type CustomInput } from './flows/custom.ts'
 import { planUpload, type UploadPlan } from './flows/plan-upload.ts'
 import type { DeliveryReceipt } from './flows/receipt.ts'
 import { closedError, createRunning } from './flows/running.ts'
-import { listSessions, type SessionSummary } from './flows/session-list.ts'
+import { createSessionList, type SessionSummary } from './flows/session-list.ts'
 import { endSession, receiptOf, resumeSession, type ResumeOptions } from './flows/sessions.ts'
 import type { Upload, UploadReport } from './flows/upload.ts'
 import type { FlowContext } from './flows/upload-definition.ts'
@@ -167,7 +167,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     upload: (input) => startUpload(open(), defineCustom(context, input)),
     requestAnalysis: (input) => requestAnalysis(open(), input),
     watchAnalysis: (analysisId, analysisOptions) => watchAnalysis(open(), analysisId, analysisOptions),
-    sessions: () => listSessions(context),
+    sessions: createSessionList(context),
     resume: async (key, resumeOptions = {}) => running.add(resumeSession(open(), key, resumeOptions)),
     receipt: (key) => receiptOf(context, key),
     discardSession: async (key, own) => running.add(endSession(open(), key, true, own)),

@@ -136,6 +136,13 @@ function expectTest(line: string): void {
 }
 
 describe('the README', () => {
+  it('has the two commands that do everything in a fresh clone: the demo, and the tests as CI runs them', () => {
+    const commands = read('README.md').match(/^npm ci && npm (?:run )?(?:demo|test)$/gm)
+
+    expect(commands).toEqual(['npm ci && npm run demo', 'npm ci && npm test'])
+    expect(read('.ci/run').trim().split('\n').at(-1)).toBe(commands?.[1])
+  })
+
   it('links to the pages, and they are there', () => {
     for (const page of ['docs/security.md', 'docs/errors.md', 'docs/promises.md']) {
       expect(read('README.md')).toContain(`](${page})`)

@@ -7,7 +7,7 @@ import { folderOfKey } from '../adapters/node/journal/session-folder.ts'
 import { stateFolder } from '../adapters/node/journal/state-folder.ts'
 import { invalid, UploadError } from '../core/errors.ts'
 import type { Journal, SessionJournal } from '../core/ports.ts'
-import { listSessions, type SessionSummary } from '../flows/session-list.ts'
+import { createSessionList, type SessionSummary } from '../flows/session-list.ts'
 import { interruptible, type CommandContext } from './command-context.ts'
 
 export interface KeptSessions {
@@ -30,11 +30,12 @@ export function keptSessions(
   if (stateDir === '') invalid('--state-dir is empty: give a folder.')
   const folder = stateDir === undefined ? stateFolder(env) : resolve(stateDir)
   const journal = diskJournal({ folder })
+  const listSessions = createSessionList({ journal })
   const open = new Set<SessionJournal>()
   return {
     folder,
     // A folder on a drive that is gone may never be listed.
-    summaries: () => interruptible(listSessions({ journal }), interruption),
+    summaries: () => interruptible(listSessions(), interruption),
     isInUse: (key) => isLocked(join(folder, folderOfKey(key))),
     journal: {
       ...journal,

@@ -4,6 +4,7 @@
 
 import PQueue from 'p-queue'
 import { createAlarm } from './time/alarm.ts'
+import type { Attempt } from './attempt/attempt.ts'
 import { invalid } from './errors.ts'
 import type { Clock, Hasher, Random, Transport } from './ports.ts'
 import { createSettling } from './transfer/settling.ts'
@@ -21,7 +22,7 @@ export interface FixedEngineOptions {
   readonly random: Random
   /** Computes the MD5 of every part; absent: nothing is verified. */
   readonly hasher?: Hasher
-  /** Parts in flight across all sessions, 1 to 64. */
+  /** Parts in flight across all sessions, 1 to 64. Those whose sources hang do not count. */
   readonly concurrency: number
   /** The maximum number of tries of a part, the first included. An attempt that never reached the host uses none up. Default 8. */
   readonly retries?: number
@@ -102,14 +103,12 @@ function driveSlots(options: Omit<FixedEngineOptions, 'transport' | 'concurrency
     if (queue.pending === 1) sampling?.begin()
     // A slot goes on with the next part, unless there are too many slots by now.
     while (queue.pending <= tuning.limit()) {
-      const attempt = settling ? settling((onFree) => nextAttempt(transfers, onFree)) : nextAttempt(transfers)
+      const attempt = settling((onFree) => nextAttempt(transfers, onFree))
       if (!attempt) return
       if (await attempt) sampling?.partDone()
     }
   }
-  // Only for a tuning that takes no samples. One that does counts attempts by their slots, and where it is used, bodies are
-  // mostly read by us, while only an unread body frees its slot early.
-  const settling = tuning.sample ? undefined : createSettling()
+  const settling = createSettling()
   const alarm = createAlarm(clock, pump)
   const sampling = tuning.sample?.({
     clock,
@@ -156,7 +155,7 @@ function driveSlots(options: Omit<FixedEngineOptions, 'transport' | 'concurrency
 }
 
 /** The next attempt of the session whose turn it is. Sessions take turns, so that a long one does not starve the others. */
-function nextAttempt(transfers: Transfer[], onFree?: () => void): ReturnType<Transfer['attemptNext']> {
+function nextAttempt(transfers: Transfer[], onFree: Attempt['onFree']): ReturnType<Transfer['attemptNext']> {
   for (let tries = transfers.length; tries > 0; tries -= 1) {
     const transfer = transfers.shift()
     if (!transfer) return undefined

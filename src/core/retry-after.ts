@@ -12,10 +12,17 @@ export function retryAfterOf({ headers }: TransportReply, wallNowMs = NaN): numb
 }
 
 /**
- * Reads a Retry-After header, seconds or a date, as ms from `wallNowMs`. A time in the past is 0; anything else is undefined.
+ * Reads a Retry-After header, seconds or a date, as ms from `wallNowMs`. A time in the past is 0; anything else is undefined. Of
+ * several, such as one of the host and one of a gateway before it, the longest counts: then all are obeyed.
  */
 export function parseRetryAfterMs(value: string | undefined, wallNowMs: number): number | undefined {
-  const text = value?.trim() ?? ''
+  // A date has a comma, too, before its day.
+  const each = (value ?? '').split(/,(?! \d\d[ -][a-z])/i)
+  const pauses = each.flatMap((text) => parsePauseMs(text.trim(), wallNowMs) ?? [])
+  return pauses.length > 0 ? Math.max(...pauses) : undefined
+}
+
+function parsePauseMs(text: string, wallNowMs: number): number | undefined {
   if (/^-?\d{1,12}(?:\.\d{1,9})?$/.test(text)) return Math.max(0, Number(text) * 1000)
   const dateMs = parseHttpDateMs(text)
   return dateMs === undefined || Number.isNaN(wallNowMs) ? undefined : Math.max(0, dateMs - wallNowMs)

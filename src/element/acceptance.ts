@@ -15,7 +15,7 @@ export type RefusalReason =
   | 'empty'
   /** Its name has a character that no upload can carry, such as a slash. */
   | 'character'
-  /** Hidden, or made by an operating system. */
+  /** Hidden, thrown away, or what a system or program keeps for itself, such as a file that it has not finished. */
   | 'system'
   /** The same file is already in the list, or in an unfinished upload that is offered. */
   | 'twice'
@@ -42,7 +42,9 @@ export interface AcceptanceRules {
   readonly driven: readonly Identity[]
 }
 
-const SYSTEM_FILE = /^\.|^(?:thumbs\.db|desktop\.ini|icon\r)$/i
+/** What the command leaves out of a folder as well. By its path: what is in the trash of a memory card was not dropped on purpose. */
+const SYSTEM_FILE =
+  /(^|\/)(\.|~\$|(\$recycle\.bin|system volume information|lost\+found|__macosx)\/|(thumbs\.db|desktop\.ini|icon\r)$)|\.(tmp|part|crdownload)$/i
 
 /** Judges `files` in their order, as additions to `present`. */
 export function judgeFiles<Chosen extends ChosenFile>(
@@ -60,7 +62,7 @@ export function judgeFiles<Chosen extends ChosenFile>(
 
   const reasonAgainst = (chosen: ChosenFile): RefusalReason | undefined => {
     const { file } = chosen
-    if (SYSTEM_FILE.test(file.name)) return 'system'
+    if (SYSTEM_FILE.test(chosen.location)) return 'system'
     if (kinds[0] && !kinds.some((kind) => isOfKind(file, kind))) return 'kind'
     if (!isFileName(file.name.trim())) return 'character'
     if (file.size === 0) return 'empty'
@@ -76,14 +78,13 @@ export function judgeFiles<Chosen extends ChosenFile>(
   for (const chosen of files) {
     const { fileName: name } = chosen
     const reason = reasonAgainst(chosen)
-    if (reason) {
-      refused.push({ name, reason })
-      continue
+    if (reason) refused.push({ name, reason })
+    else {
+      accepted.push(chosen)
+      names.add(name)
+      here.add(chosen)
+      isVideo ??= isVideoName(name)
     }
-    accepted.push(chosen)
-    names.add(name)
-    here.add(chosen)
-    isVideo ??= isVideoName(name)
   }
   return { accepted, refused }
 }
@@ -91,6 +92,5 @@ export function judgeFiles<Chosen extends ChosenFile>(
 /** The rules of `<input accept>`: an extension, a type, or all types of a group. */
 function isOfKind(file: File, kind: string): boolean {
   if (kind.startsWith('.')) return file.name.toLowerCase().endsWith(kind)
-  const type = file.type.toLowerCase()
-  return kind.endsWith('/*') ? type.startsWith(kind.slice(0, -1)) : type === kind
+  return kind.endsWith('/*') ? file.type.startsWith(kind.slice(0, -1)) : file.type === kind
 }

@@ -13,7 +13,7 @@ export function build<Tag extends keyof HTMLElementTagNameMap>(
   ...children: readonly Child[]
 ): HTMLElementTagNameMap[Tag] {
   const element = document.createElement(tag)
-  if (part !== '') setPart(element, part)
+  if (part) setPart(element, part)
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value)
   element.append(...children.flatMap((child) => child ?? []))
   return element
@@ -24,9 +24,9 @@ export function setPart(element: Element, part: string): void {
   setAttribute(element, 'class', part)
 }
 
-/** Creates a button. Its text can be left out and set where the state is drawn. */
-export function buildButton(part: string, onClick: () => void, text = ''): HTMLButtonElement {
-  const button = build('button', `button ${part}`, { type: 'button' }, text)
+/** Creates a button. Its text is set where the state is drawn. */
+export function buildButton(part: string, onClick: () => void): HTMLButtonElement {
+  const button = build('button', `button ${part}`, { type: 'button' })
   button.addEventListener('click', onClick)
   return button
 }

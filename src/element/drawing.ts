@@ -86,7 +86,7 @@ export function createDrawing(
     if (onItsWay !== lastOnItsWay && !isLookedThrough) itemToReveal ??= onItsWay
     lastOnItsWay = onItsWay
     const isRetryAlone = retryable.length === 1
-    const look = { words, isPaused: phase === 'paused', isRetryAlone, remainingMs: totals.remainingMs }
+    const look = { words, isRetryAlone, remainingMs: totals.remainingMs }
     if (rows.draw(items, look)) ask()
     else if (itemToReveal) {
       // Only now do all rows have their words, and so their heights. Scrolls once a frame at most.

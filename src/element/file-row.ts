@@ -14,7 +14,6 @@ export type RowAction = 'remove' | 'retry' | 'chooseAgain'
 /** How to draw a row, apart from what its item says. */
 export interface Look {
   readonly words: Words
-  readonly isPaused: boolean
   /** Whether this is the only file that can be retried. Several are retried together, by the button above the list. */
   readonly isRetryAlone: boolean
   /** The time left for all files together. */
@@ -51,14 +50,14 @@ export function createFileRow(item: Item, onAction: (item: Item, action: RowActi
     element,
     button,
     draw(look) {
-      const { words, isPaused, isRetryAlone } = look
-      const isSame = drawn?.words === words && drawn.isPaused === isPaused && drawn.isRetryAlone === isRetryAlone
+      const { words, isRetryAlone } = look
+      const isSame = drawn?.words === words && drawn.isRetryAlone === isRetryAlone
       if (isSame && drawnVersion === item.version) return false
       drawn = look
       drawnVersion = item.version
       const { state, error } = item
       const share = shareOf(item)
-      const shown = isPaused && isOnItsWay(item) ? 'paused' : state
+      const shown = item.isPaused && isOnItsWay(item) ? 'paused' : state
       setAttribute(element, 'data-state', shown)
       if (line) setAttribute(line, 'd', ICONS[shown])
       setText(size, words.bytes(item.bytes))
@@ -93,8 +92,8 @@ export function drawBar(bar: HTMLElement, fill: HTMLElement, share: number, labe
 }
 
 /** The share that was sent, without lost attempts, because it moves with the line. What is confirmed is said in words. */
-function shareOf({ bytes, sentBytes, state }: Item): number {
-  return state === 'confirmed' ? 1 : Math.min(1, sentBytes / bytes || 0)
+function shareOf({ bytes, sentBytes }: Item): number {
+  return Math.min(1, sentBytes / bytes || 0)
 }
 
 /** Offers only what has an effect: no retry while the rest of the upload still runs, and none if nobody here can mend the problem. */

@@ -24,6 +24,8 @@ export interface Item extends Identity, Partial<Pick<ChosenFile, 'file' | 'handl
   confirmedBytes: number
   bytesPerSecond: number
   retries: number
+  /** Whether its upload is paused. Another one may go on beside it. */
+  isPaused: boolean
   /** The error of this file alone. */
   error: ErrorSummary | undefined
   /** Whether the upload in which it failed has ended, so that another try can begin. */
@@ -63,6 +65,7 @@ export function newItem(known: Identity | ChosenFile, state: ItemState = 'ready'
     confirmedBytes: 0,
     bytesPerSecond: 0,
     retries: 0,
+    isPaused: false,
     error: undefined,
     isOver: false,
     replacedBy: undefined,

@@ -3,11 +3,12 @@
 import { createRateMeter, timeLeft, type RateMeter } from '../core/rate-meter.ts'
 import { changeItem, type Item, type Job } from './items.ts'
 
-/** Creates the function that reads an upload. `nowMs`: the time of this reading; NaN if no rate is to be measured from it. */
+/** Creates the function that reads an upload. `nowMs`: the time of this reading. A rate is measured only while it is uploading. */
 export function createReading(): (job: Pick<Job, 'upload' | 'items'>, nowMs: number) => void {
   const meters = new WeakMap<Item, RateMeter>()
   return (job, nowMs) => {
-    const isRunning = job.upload.state === 'uploading' && !Number.isNaN(nowMs)
+    const isRunning = job.upload.state === 'uploading'
+    const isPaused = /paus/.test(job.upload.state)
     for (const status of job.upload.files()) {
       const item = job.items[status.fileIndex]
       if (!item) continue
@@ -21,7 +22,7 @@ export function createReading(): (job: Pick<Job, 'upload' | 'items'>, nowMs: num
         // Rounded, so that a rate that fades comes to its end.
         bytesPerSecond = Math.round(meter.bytesPerSecond(nowMs))
       } else meters.delete(item)
-      changeItem(item, { state, sentBytes, confirmedBytes, bytesPerSecond, error, isOver: false })
+      changeItem(item, { state, sentBytes, confirmedBytes, bytesPerSecond, isPaused, error, isOver: false })
     }
   }
 }

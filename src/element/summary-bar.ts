@@ -59,12 +59,12 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
     element,
     draw(words, state) {
       const { phase, totals, readyCount, retryable } = state
-      const isRunning = phase !== 'empty' && phase !== 'ready' && phase !== 'settled'
+      const isRunning = !['empty', 'ready', 'settled'].includes(phase)
       const focused = buttons.find((button) => button === focusedBeside(element))
       const [outcome, said] = phase === 'settled' ? endOf(words, totals) : ['', headingOf(words, state, actions.list)]
       element.hidden = phase === 'empty'
       isPaused = phase === 'paused'
-      if (phase !== 'paused' && phase !== 'waiting') sentBytes = totals.sentBytes
+      if (!isPaused && phase !== 'waiting') sentBytes = totals.sentBytes
       setText(heading, said)
       setFacts(facts, factsOf(words, state, totals.sentBytes < sentBytes))
       const share = Math.min(1, totals.sentBytes / totals.totalBytes || 0)

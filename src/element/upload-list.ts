@@ -100,7 +100,7 @@ export function createUploadList(listener: ListListener): UploadList {
     const settle = (report: UploadReport | undefined, error: ErrorSummary | undefined): void => {
       job.isOver = true
       // The last reading. What it leaves open, such as a file that the upload never began, is settled after it.
-      read(job, Number.NaN)
+      read(job, performance.now())
       for (const item of job.items) settleItem(item, report)
       listener.settled(job, report, error)
       listener.change()

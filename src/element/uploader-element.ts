@@ -33,7 +33,7 @@ export class MocapUploaderElement extends Base {
   #credentials: Credentials | undefined
   #input: UploaderInput = {}
   #texts: UploaderTexts = englishTexts
-  #words: { readonly of: string | undefined; readonly words: Words } | undefined
+  #words: { readonly of: string; readonly words: Words } | undefined
 
   /** Looks again when somebody returns to the page, because another tab may have changed something. */
   readonly #onReturn = (): void => {
@@ -193,17 +193,16 @@ export class MocapUploaderElement extends Base {
 
   #currentWords(): Words {
     const language = languageOf(this)
-    if (!this.#words || this.#words.of !== language)
-      this.#words = { of: language, words: createWords(this.#texts, language) }
+    if (this.#words?.of !== language) this.#words = { of: language, words: createWords(this.#texts, language) }
     return this.#words.words
   }
 }
 
 /** The language of the nearest `lang` attribute: the element's own or that of an ancestor, also outside of its shadow root. */
-function languageOf(element: Element): string | undefined {
+function languageOf(element: Element): string {
   const root = element.getRootNode()
   const found = element.closest('[lang]')?.getAttribute('lang')
-  return found ?? (root instanceof ShadowRoot ? languageOf(root.host) : undefined)
+  return found ?? (root instanceof ShadowRoot ? languageOf(root.host) : '')
 }
 
 declare global {

@@ -4,7 +4,10 @@
 const AT_ONCE = 16
 
 /** Answers in the order of the items. Rejects with the first failure, after which no further batch begins. */
-export async function inBatches<T, R>(items: readonly T[], ask: (item: T, index: number) => Promise<R>): Promise<R[]> {
+export async function inBatches<T, R>(
+  items: readonly T[],
+  ask: (item: T, index: number) => Promise<R> | R,
+): Promise<R[]> {
   const answers: R[] = []
   for (let from = 0; from < items.length; from += AT_ONCE) {
     const some = items.slice(from, from + AT_ONCE)

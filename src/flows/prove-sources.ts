@@ -1,24 +1,29 @@
 // Reads the sources of a session again: before a file that an earlier run has begun goes on, to prove that it is still what was
 // sent, and before a confirmation, for the digest of the whole file. Each file is proven as its turn comes, so that others are sent
 // meanwhile: reading what was sent takes minutes for large files. As for any source that is slow to open, one part of each file waits
-// for it. Files that are complete wait among those that are being confirmed, so four on a drive that is gone hold up all others.
+// for it. Files that are complete wait among those that are being confirmed.
 
 import { isUploadError, known, withDetails } from '../core/errors.ts'
 import { isSettled, type LedgerFile } from '../core/journal/ledger.ts'
 import type { Source } from '../core/ports.ts'
+import { tellHang } from '../core/time/tell-hang.ts'
 import { unlessLate } from '../core/time/unless-late.ts'
 import type { SessionRecord } from './session-record.ts'
 import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
-import { digestWhole, verifySource } from './verify-source.ts'
+import { digestWhole, verifySource, type Watch } from './verify-source.ts'
 
 export interface SourceProof {
   /** A source that opens only if it is still what an earlier run has sent of it. Rejects as `verifySource` does. */
   source(fileIndex: number): Pick<Source, 'open'>
   /**
    * Reads what must be read again of a file whose parts are all stored; resolves with its SHA-256 where that was asked for.
-   * Undefined: nothing. Rejects as `verifySource` does.
+   * Undefined: nothing. Rejects as `verifySource` does. `onHang`: see TransferJob.finish.
    */
-  readAgain(file: LedgerFile, signal: AbortSignal): Promise<string | undefined> | undefined
+  readAgain(
+    file: LedgerFile,
+    signal: AbortSignal,
+    onHang: (isHung: boolean) => void,
+  ): Promise<string | undefined> | undefined
   /** Ends the proofs that are under way, of files whose transfer is over. Resolves when they have ended, or after 15 s. Never rejects. */
   end(): Promise<unknown>
 }
@@ -37,15 +42,15 @@ export function createSourceProof(
   const proofs: Promise<void>[] = []
   let proving = new AbortController()
 
-  const prove = async (file: LedgerFile, signal: AbortSignal): Promise<void> => {
+  const prove = async (file: LedgerFile, signal: AbortSignal, watch?: Watch): Promise<void> => {
     const { fileIndex } = file.plan
     const depth = definition.verifyDepth
-    await verifySource(file, sourceOf(fileIndex), { hasher: known(hasher), random, depth, signal })
+    await verifySource(file, sourceOf(fileIndex), { hasher: known(hasher), random, depth, signal, watch })
     unproven.delete(fileIndex)
   }
-  const proveSent = async (file: LedgerFile, signal: AbortSignal): Promise<undefined> => {
+  const proveSent = async (file: LedgerFile, signal: AbortSignal, watch: Watch): Promise<undefined> => {
     try {
-      await prove(file, signal)
+      await prove(file, signal, watch)
     } catch (error) {
       // Only the confirmation is missing, which needs nothing of the file: all was sent while it could be read.
       if (signal.aborted || !isUploadError(error) || error.code !== 'ERR_UPLOAD_SOURCE_READ') throw error
@@ -67,11 +72,12 @@ export function createSourceProof(
         },
       }
     },
-    readAgain(file, signal) {
+    readAgain(file, signal, onHang) {
       const { fileIndex } = file.plan
+      const watch: Watch = (step) => tellHang(clock, step, onHang)
       const reading = contentHasher
-        ? digestWhole(file, sourceOf(fileIndex), { contentHasher, hasher, signal })
-        : unproven.has(fileIndex) && proveSent(file, signal)
+        ? digestWhole(file, sourceOf(fileIndex), { contentHasher, hasher, signal, watch })
+        : unproven.has(fileIndex) && proveSent(file, signal, watch)
       // Reading may never end where the drive is gone.
       return reading ? unlessLate(clock, signal, reading, () => Promise.reject(signal.reason as Error)) : undefined
     },

@@ -165,8 +165,8 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
       }
       if (batch.length > 0) await registerOrFail(batch, isRepeat, signal)
     },
-    finish(file, signal) {
-      const reading = options.readAgain?.(file, signal)
+    finish(file, signal, onHang) {
+      const reading = options.readAgain?.(file, signal, onHang)
       return reading || protocol.confirm ? confirm(file, reading, signal) : confirmed(file)
     },
     renew: createRenewal({

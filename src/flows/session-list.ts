@@ -36,9 +36,20 @@ export interface SessionSummary {
   readonly error?: ErrorSummary
 }
 
-/** Lists sessions oldest first. Takes no lease, so sessions that another process drives are included. */
-export async function listSessions({ journal }: { readonly journal: Journal }): Promise<SessionSummary[]> {
-  return inBatches(await journal.list(), (key) => summarizeSession(journal, key))
+/**
+ * Makes the function that lists sessions, oldest first. It takes no lease, so sessions that another process drives are included.
+ * A session that is confirmed as a whole, with nothing left to tell the service, never changes again: its journal is read once.
+ */
+export function createSessionList({ journal }: { readonly journal: Journal }): () => Promise<SessionSummary[]> {
+  let known = new Map<string, SessionSummary>()
+  return async () => {
+    const listed = await inBatches(await journal.list(), (key) => {
+      const summary = known.get(key)
+      return summary?.status === 'confirmed' && !summary.leftSessionIds[0] ? summary : summarizeSession(journal, key)
+    })
+    known = new Map(listed.map((summary) => [summary.key, summary]))
+    return listed
+  }
 }
 
 async function summarizeSession(journal: Journal, key: string): Promise<SessionSummary> {

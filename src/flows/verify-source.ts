@@ -8,12 +8,17 @@ import { isReceived, type LedgerFile, type LedgerPart } from '../core/journal/le
 import type { BodyHash, Hasher, Random, Reader, Source } from '../core/ports.ts'
 import { unlessAborted } from '../core/unless-aborted.ts'
 
+/** Watches a step that waits for the source, and settles as it does. */
+export type Watch = <T>(step: Promise<T>) => Promise<T>
+
 export interface VerifySourceOptions {
   readonly hasher: Hasher
   readonly random: Random
   /** `sample`, the default: the first part, the last and three others; `full`: every part with a receipt. */
   readonly depth: 'sample' | 'full' | undefined
   readonly signal: AbortSignal
+  /** Default: nothing is watched. */
+  readonly watch?: Watch | undefined
 }
 
 const SAMPLE_COUNT = 3
@@ -33,7 +38,7 @@ export function verifySource(file: LedgerFile, source: Source, options: VerifySo
 export async function digestWhole(
   file: LedgerFile,
   source: Source,
-  options: { readonly contentHasher: Hasher; readonly hasher: Hasher | undefined; readonly signal: AbortSignal },
+  options: { readonly contentHasher: Hasher } & CompareOptions,
 ): Promise<string> {
   const whole = options.contentHasher.start()
   try {
@@ -44,15 +49,19 @@ export async function digestWhole(
   }
 }
 
+interface CompareOptions extends Pick<VerifySourceOptions, 'signal' | 'watch'> {
+  readonly hasher: Hasher | undefined
+}
+
 /** Reads these parts and compares each that has a digest with it. `whole` takes all that is read. */
 async function compareParts(
   file: LedgerFile,
   source: Source,
   parts: readonly LedgerPart[],
-  { hasher, signal }: { readonly hasher: Hasher | undefined; readonly signal: AbortSignal },
+  { hasher, signal, watch = (step) => step }: CompareOptions,
   whole?: BodyHash,
 ): Promise<void> {
-  const opening = fromSource(() => openPlanned(source, file.plan))
+  const opening = fromSource(watch, () => openPlanned(source, file.plan))
   let isOpen = false
   try {
     const reader = await unlessAborted(opening, signal)
@@ -63,7 +72,7 @@ async function compareParts(
       const hash = md5 === undefined ? undefined : hasher?.start(part.end - part.start)
       try {
         // MD5 starts first: a worker thread may compute it while this thread computes the SHA-256.
-        await readThrough(part, reader, windows, signal, async (piece) => {
+        await readThrough(part, reader, windows, { signal, watch }, async (piece) => {
           await Promise.all([hash?.update(piece), whole?.update(piece)])
         })
         if (hash && (await hash.digest()) !== md5) throw changed(part.partNumber)
@@ -72,7 +81,7 @@ async function compareParts(
       }
     }
     // At the end it must still be the same.
-    await fromSource(() => reader.verify())
+    await fromSource(watch, () => reader.verify())
   } finally {
     const closed = closeOpened(opening)
     // One that has not opened yet may never do so.
@@ -81,9 +90,9 @@ async function compareParts(
 }
 
 /** A host's source may fail with an error that is not ours. It still fails only its own file. */
-async function fromSource<T>(ask: () => T): Promise<Awaited<T>> {
+async function fromSource<T>(watch: Watch, ask: () => T): Promise<Awaited<T>> {
   try {
-    return await ask()
+    return await watch(Promise.resolve(ask()))
   } catch (error) {
     throw asSourceError(error)
   }
@@ -110,7 +119,7 @@ async function readThrough(
   { start, end }: LedgerPart,
   reader: Reader,
   windows: Windows,
-  signal: AbortSignal,
+  { signal, watch }: { readonly signal: AbortSignal; readonly watch: Watch },
   take: (piece: Uint8Array) => Promise<void>,
 ): Promise<void> {
   let [window, other] = windows
@@ -118,7 +127,7 @@ async function readThrough(
   for (let at = start; at < end;) {
     const piece = window.subarray(0, end - at)
     const from = at
-    await Promise.all([taking, fromSource(() => reader.read(piece, from, signal))])
+    await Promise.all([taking, fromSource(watch, () => reader.read(piece, from, signal))])
     signal.throwIfAborted()
     taking = take(piece)
     ;[window, other] = [other, window]

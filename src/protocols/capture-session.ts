@@ -7,7 +7,7 @@ import type { AddressedFile, PlannedFile, Protocol, RegisterOptions } from '../c
 import type { MocapSessionInput } from '../client/contract/captures.ts'
 import type { CallOptions, ServiceClient } from '../client/operations.ts'
 import { isRefusal } from '../client/status.ts'
-import { judgePart } from './judge-part.ts'
+import { partJudge } from './judge-part.ts'
 
 export interface CaptureSessionOptions {
   readonly client: ServiceClient
@@ -82,6 +82,6 @@ export function captureSession(options: CaptureSessionOptions): Protocol {
       }
     },
     request: () => ({ method: 'PUT', headers: {} }),
-    judge: (reply, unit) => judgePart(reply, unit, true),
+    judge: partJudge(true),
   }
 }

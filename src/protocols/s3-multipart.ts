@@ -5,18 +5,9 @@
 import { checkFunction, checkInteger, checkRequired } from '../client/checks.ts'
 import { invalid, isHttpStatusError, isUploadGone, UploadError, withDetails } from '../core/errors.ts'
 import { S3_LIMITS } from '../core/plan.ts'
-import type {
-  AddressedFile,
-  Hasher,
-  PlannedFile,
-  Protocol,
-  TransportReply,
-  Unit,
-  UnitLimits,
-  Verdict,
-} from '../core/ports.ts'
+import type { AddressedFile, Hasher, PlannedFile, Protocol, UnitLimits, Verdict } from '../core/ports.ts'
 import { inTurns } from './in-turns.ts'
-import { judgePart } from './judge-part.ts'
+import { partJudge } from './judge-part.ts'
 import { abortS3Upload } from './s3-abort.ts'
 import { signPart, type S3CallPorts } from './s3-sign.ts'
 import { completeS3Upload } from './s3-complete.ts'
@@ -59,6 +50,7 @@ export function s3Multipart(options: S3MultipartOptions): Protocol {
     ['callTimeoutMs', 1],
   ] as const)
     if (options[name] !== undefined) checkInteger(options[name], name, min)
+  const judge = partJudge()
   const uploadsOf = remembering(readS3Session)
   const uploadOf = (sessionId: string | number, serverFileId: string | number): S3SessionUpload =>
     uploadsOf(sessionId).find(({ uploadId }) => uploadId === serverFileId) ??
@@ -101,7 +93,7 @@ export function s3Multipart(options: S3MultipartOptions): Protocol {
     },
     register: (sessionId, files, { signal }) => signFiles(sessionId, files, signal),
     request: () => ({ method: 'PUT', headers: partHeaders }),
-    judge: judgeS3Part,
+    judge: (reply, unit) => renewedIfRefused(judge(reply, unit)),
     confirm: (sessionId, serverFileId, parts, signal, onWaiting) =>
       completeS3Upload({ ...options, hasher, onWaiting }, uploadOf(sessionId, serverFileId), parts, signal),
     async cancel(sessionId, signal) {
@@ -120,8 +112,7 @@ export function s3Multipart(options: S3MultipartOptions): Protocol {
  * Ceph 16 refuses an expired address with a bare AccessDenied, so that is answered by signing anew, which costs little
  * and is bounded. An upload that is gone is gone under every address, and its file gets a new one.
  */
-function judgeS3Part(reply: TransportReply, unit: Unit): Verdict {
-  const verdict = judgePart(reply, unit)
+function renewedIfRefused(verdict: Verdict): Verdict {
   if (verdict.kind !== 'final' || !isHttpStatusError(verdict.error)) return verdict
   const isRenewed = verdict.error.serviceCode === 'AccessDenied' || isUploadGone(verdict.error)
   return isRenewed ? { kind: 'renew', error: verdict.error } : verdict

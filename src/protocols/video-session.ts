@@ -8,7 +8,7 @@ import { S3_LIMITS } from '../core/plan.ts'
 import type { PlannedFile, Protocol, UnitLimits } from '../core/ports.ts'
 import type { ServiceClient } from '../client/operations.ts'
 import { isRefusal } from '../client/status.ts'
-import { judgePart } from './judge-part.ts'
+import { partJudge } from './judge-part.ts'
 import { fileIdOf, matchAddresses } from './match-addresses.ts'
 
 export interface VideoSessionOptions {
@@ -54,7 +54,7 @@ export function videoSession(options: VideoSessionOptions): Protocol {
       return { sessionId, files: addressed, hasPossibleOrphan }
     },
     request: () => ({ method: 'PUT', headers: {} }),
-    judge: judgePart,
+    judge: partJudge(),
     async confirm(sessionId, serverFileId, parts, signal, onWaiting) {
       const etags = parts.map(({ partNumber, receipt }) => ({
         partNumber,

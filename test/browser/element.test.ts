@@ -79,6 +79,31 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
   })
 
+  test('says of what is paused that it is, also while what was added since is uploaded, and goes on with all', async () => {
+    const page = await openPage()
+    await addElement(page)
+    const letGo = await uploadHalf(page)
+    await button(page, 'Pause').click()
+    await heading(page).getByText('Paused. 1 of 2 files confirmed').waitFor()
+    await letGo()
+    const isPut = (url: URL): boolean => url.searchParams.has('X-Amz-Signature')
+    await page.route(isPut, () => undefined)
+
+    const added = { name: 'swing-03.mp4', mimeType: 'video/mp4', buffer: Buffer.alloc(1000) }
+    await page.setInputFiles('mocap-uploader input >> nth=0', added)
+    await button(page, 'Upload 1 file').click()
+
+    const statuses = page.locator('mocap-uploader [part~=file-status]')
+    await expect.poll(() => statuses.allTextContents()).toEqual(['Confirmed', 'Paused', 'Waiting'])
+
+    await button(page, 'Pause').click()
+    await heading(page).getByText('Paused. 1 of 3 files confirmed').waitFor()
+    await expect.poll(() => statuses.allTextContents()).toEqual(['Confirmed', 'Paused', 'Paused'])
+    await page.unroute(isPut)
+    await button(page, 'Resume').click()
+    await heading(page).getByText('All 3 files are uploaded and confirmed').waitFor()
+  })
+
   test('keeps the screen on while it uploads, and lets it go off during a pause and at the end', async () => {
     const page = await openPage()
     await page.evaluate(() => {

@@ -53,6 +53,15 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       expect(await storedSizes()).toEqual(sizes)
     })
 
+    test('takes no empty clip, beside which it could not say how much there is', async () => {
+      const page = await open(example)
+      const empty = { name: 'swing-00.mp4', mimeType: 'video/mp4', buffer: Buffer.alloc(0) }
+      await page.locator('input.uppy-Dashboard-input').first().setInputFiles(empty)
+
+      await page.getByText('An empty file was not added').first().waitFor()
+      expect(await page.locator('.uppy-Dashboard-Item').count()).toBe(0)
+    })
+
     test.each(['light', 'dark'] as const)('passes the accessibility check in every state, %s', async (colorScheme) => {
       const page = await openPage(examples.browser(), example.url)
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })

@@ -108,6 +108,22 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       expect(await width()).toBe(320)
     })
 
+    test('begins a name where its row begins, also one that is written from right to left', async () => {
+      const page = await open(example)
+      const clip = { name: 'תנועה של שחקן.mp4', mimeType: 'video/mp4', buffer: Buffer.alloc(1000) }
+      await page.setInputFiles('input[type=file]', clip)
+      const start = () =>
+        page.locator('li').evaluate((row) => {
+          const text = document.createRange()
+          text.selectNodeContents(row.querySelector('bdi')!)
+          return text.getBoundingClientRect().left - row.getBoundingClientRect().left
+        })
+      expect(await start()).toBeLessThan(2)
+      await page.click('button:has-text("Upload 1 clip")')
+      await page.waitForSelector('li[data-state=confirmed]')
+      expect(await start()).toBeLessThan(2)
+    })
+
     test('pauses with nothing in flight, and goes on', async () => {
       const page = await open(example)
       await page.setInputFiles('input[type=file]', paths())
@@ -152,6 +168,36 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
       await page.waitForSelector('[role=status]:has-text("done: 2 of 2 confirmed")')
       expect(await page.getByRole('group', { name: 'An earlier upload' }).count()).toBe(0)
       expect(await storedSizes()).toEqual(sizes)
+    })
+
+    test('goes on with an earlier upload when its clips are dropped again, sends nothing of what is confirmed, and keeps what is new', async () => {
+      const page = await open(example)
+      await drop(page, 'section')
+      await page.route(LATE, () => undefined)
+      await page.click('button:has-text("Upload 2 clips")')
+      await page.waitForSelector('li[data-state=confirmed]')
+      await page.reload()
+      await page.unroute(LATE)
+      await connect(page)
+      await earlier(page).waitFor({ state: 'attached' })
+      const created: string[] = []
+      const sent = new Set<string>()
+      page.on('request', (request) => {
+        if (request.method() === 'POST') created.push(request.url())
+        if (request.method() === 'PUT') sent.add(new URL(request.url()).pathname)
+      })
+
+      await drop(page, 'section')
+      await page.setInputFiles('section > .drop input', {
+        ...{ name: 'swing-03.mp4', mimeType: 'video/mp4', buffer: Buffer.from('of today') },
+      })
+      await page.click('button:has-text("Upload 3 clips")')
+      await page.waitForSelector('[role=status]:has-text("done: 2 of 2 confirmed")')
+
+      expect([created.length, sent.size]).toEqual([0, 1])
+      expect(await page.getByRole('group', { name: 'An earlier upload' }).count()).toBe(0)
+      await page.click('button:has-text("Upload 1 clip")')
+      await page.waitForSelector('[role=status]:has-text("done: 1 of 1 confirmed")')
     })
 
     test('says which clips an earlier upload misses, takes them one by one, and says of another clip that it is none', async () => {

@@ -1,5 +1,6 @@
 // `serve keys`: a key is made, shown once, opens its organisation, and is revoked; the command says what it cannot do.
 
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -49,6 +50,10 @@ it('makes a key that opens a service of managed keys, lists it without its secre
 })
 
 it('says beside the list that there is no key yet', async () => {
+  const serve = cli.start(['serve', '--port', '0', '--data', 'no-keys', '--managed-keys', '--json'])
+  await serve.seen(/"listening".*\n/)
+  serve.process.kill('SIGTERM')
+  await serve.ended
   const list = await cli.run(['serve', 'keys', 'list', '--data', 'no-keys'])
   const asJson = await cli.run(['serve', 'keys', 'list', '--data', 'no-keys', '--json'])
 
@@ -62,12 +67,15 @@ it.each([
   [['create', '--org', 'o', '--name', 'n'], 'Say where the keys are kept'],
   [['create', '--data', 'data', '--org', '', '--name', 'n'], 'The organisation of a key must be'],
   [['create', '--data', 'data', '--org', 'o'], '--name'],
+  [['list', '--data', 'dtaa'], 'no service and no `serve keys create` has begun "dtaa"'],
+  [['revoke', 'nobody', '--data', 'dtaa'], 'no service and no `serve keys create` has begun "dtaa"'],
   [['revoke', 'nobody', '--data', 'data'], 'No API key has this id'],
 ])('refuses %j as wrong use', async (args, words) => {
   const { code, stderr } = await cli.run(['serve', 'keys', ...args])
 
   expect(code).toBe(2)
   expect(stderr).toContain(words)
+  expect(existsSync(join(cli.folder, 'dtaa'))).toBe(false)
 })
 
 it('takes either managed keys or a fixed one, and says loudly when it is the latter', async () => {

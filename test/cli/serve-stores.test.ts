@@ -90,6 +90,22 @@ describe('serve cors', () => {
     expect(refused.stderr).not.toContain('se-cret')
   })
 
+  it('ends with a result where --json is given, and prints nothing else on stdout', async () => {
+    const bucket = await startScriptedBucket()
+    onTestFinished(() => bucket.close())
+    const env = { S3_BUCKET: 'recordings', S3_ENDPOINT: bucket.origin, S3_ACCESS_KEY: 'ID', S3_SECRET_KEY: 'se-cret' }
+    const asJson = (bucketOf: Record<string, string>) =>
+      cli.run(['serve', 'cors', '--origin', 'https://app.example', '--json'], bucketOf)
+
+    const done = await asJson(env)
+    const refused = await asJson({})
+
+    expect([done.code, refused.code]).toEqual([0, 2])
+    expect(jsonLines(done.stdout)).toMatchObject([{ event: 'result', flow: 'serve', status: 'completed' }])
+    const error = { code: 'ERR_UPLOAD_INVALID_ARGUMENT' }
+    expect(jsonLines(refused.stdout)).toMatchObject([{ event: 'result', flow: 'serve', status: 'failed', error }])
+  })
+
   it.each([
     [{}, 'https://app.example', 'S3_BUCKET is not set'],
     [{ S3_BUCKET: 'recordings' }, 'app.example', 'must be * or an origin'],

@@ -281,7 +281,6 @@ describe.concurrent('wrong use', () => {
     ],
     ...[
       ['serve', '--port', '0'],
-      ['serve', 'keys', 'list'],
       ['serve', 'keys', 'create', '--org', 'o', '--name', 'n'],
     ].map((args): [string, string[], RegExp] => [
       `a file for the folder of ${args.slice(0, 3).join(' ')}`,

@@ -38,7 +38,7 @@ describe.skipIf(isAbsent)('player group segments', () => {
     const { status, json } = await call('POST', '/player_group_segments', body)
 
     expect(status).toBe(200)
-    expect(Object.keys(json as object)).toEqual(['errors'])
+    expect(Object.keys(json as object)).toEqual(['message', 'errors'])
     expect((json as { errors: { field: string }[] }).errors.map((one) => one.field)).toEqual([field])
   })
 

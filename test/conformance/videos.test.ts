@@ -106,7 +106,7 @@ describe.skipIf(isAbsent)('POST /upload_videos', () => {
     const { status, json } = await call('POST', '/upload_videos', body)
 
     expect(status).toBeLessThan(500)
-    expect(Object.keys(json as object)).toEqual(['errors'])
+    expect(Object.keys(json as object)).toEqual(['message', 'errors'])
     expect((json as { errors: { field: string }[] }).errors.map((one) => one.field)).toEqual([field])
   })
 })

@@ -14,6 +14,11 @@ describe('parseRetryAfterMs', () => {
     ['Sunday, 06-Nov-94 08:50:37 GMT', 60_000],
     ['Sun Nov  6 08:50:37 1994', 60_000],
     ['Sun, 06 Nov 1994 07:00:00 GMT', 0],
+    ['120, 120', 120_000],
+    ['3,40', 40_000],
+    ['soon, 4', 4_000],
+    ['30, Sun, 06 Nov 1994 08:50:37 GMT', 60_000],
+    ['Sunday, 06-Nov-94 08:50:37 GMT, Sun, 06 Nov 1994 08:51:37 GMT, 5', 120_000],
   ])('reads %j', (value, ms) => {
     expect(parseRetryAfterMs(value, now)).toBe(ms)
   })
@@ -25,7 +30,8 @@ describe('parseRetryAfterMs', () => {
     '1e3',
     '0x10',
     '12 s',
-    '3, 4',
+    'soon, later',
+    ',',
     '9'.repeat(400),
     'Sun, 31 Feb 1994 08:49:37 GMT',
     'Sun, 06 Foo 1994 08:49:37 GMT',

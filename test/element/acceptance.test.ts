@@ -68,3 +68,30 @@ it.each(['cam\\swing.action', 'a/b.action', ' '])(
     expect(accepted).toHaveLength(1)
   },
 )
+
+it.each([
+  'card/.Trashes/501/a.mp4',
+  'card/$RECYCLE.BIN/S-1-5/$RA1.mp4',
+  'game/.git/config',
+  'game/.DS_Store',
+  'game/Thumbs.db',
+  'game/~$notes.xlsx',
+  'game/take-1.action.tmp',
+  'game/take-1.action.part',
+  'game/take-1.action.crdownload',
+  'card/System Volume Information/IndexerVolumeGuid',
+  'card/lost+found/old.action',
+  'archive/__MACOSX/take-1.action',
+])('refuses what nobody meant when a folder is dropped: %s', (path) => {
+  const { accepted, refused } = judgeFiles([chosen(path), chosen('game/a.action')], [], RULES)
+
+  expect(refused.map(({ reason }) => reason)).toEqual(['system'])
+  expect(accepted.map(({ fileName }) => fileName)).toEqual(['a.action'])
+})
+
+it.each(['a.hidden.action', 'take~$1.action', '2026.11.20/a.part.action', 'my-desktop.ini.action', 'tmp'])(
+  'takes a file whose name only resembles those: %s',
+  (path) => {
+    expect(judgeFiles([chosen(path)], [], RULES).refused).toEqual([])
+  },
+)

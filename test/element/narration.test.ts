@@ -160,3 +160,15 @@ it('says quarters as they are reached, and anew where files that were added have
 
   expect(said).toEqual(['25% confirmed.', '50% confirmed.', '50% confirmed.'])
 })
+
+it.each(['waiting', 'paused', 'cancelling'] as const)(
+  'says no quarter while it is %s, in place of which that would not be heard',
+  (phase) => {
+    const { narration, said, counts } = narrating(6, phase)
+    Object.assign(counts, { confirmedBytes: 60, totalBytes: 100 })
+
+    narration.told({ upload: { key: 'video-1' }, items: [] } as unknown as Job, 'progress')
+
+    expect(said).toEqual([])
+  },
+)

@@ -11,8 +11,8 @@ import type { Hasher, Source } from '../../src/core/ports.ts'
 import { createFarEnd, endOf, goodStorage, VIDEO, type FarEndOptions } from '../security/far-end.ts'
 
 const { movementTypeId, playerId, sessionDate, sessionTypeId } = VIDEO
-const begunWith = (partCount: number): readonly JournalRecord[] => {
-  const files = ['a.mp4', 'b.mp4'].map((name, fileIndex) => {
+const begunWith = (partCount: number, names = ['a.mp4', 'b.mp4']): readonly JournalRecord[] => {
+  const files = names.map((name, fileIndex) => {
     return { fileIndex, name, sizeBytes: 3 * partCount, partSizeBytes: 3, partCount }
   })
   return [
@@ -47,10 +47,11 @@ async function resumed(
   storage: FarEndOptions['storage'] = goodStorage,
   service: FarEndOptions['service'] = () => ({ status: 200 }),
   partCount = 2,
+  names?: string[],
 ) {
   const journal = memoryJournal()
   const session = await journal.open('k')
-  await session.append([...begunWith(partCount), ...records])
+  await session.append([...begunWith(partCount, names), ...records])
   await session.close()
   const far = createFarEnd({
     ...{ journal, storage, service },
@@ -158,6 +159,49 @@ it('a file of which all is stored and that never opens holds up no other file', 
   expect(asked()).toEqual(['PATCH api/upload_videos'])
   expect(upload.files().map(({ state }) => state)).toEqual(['confirming', 'confirmed'])
 })
+
+it.each(['open', 'read', 'verify'] as const)(
+  'files of which all is stored, on a drive that hangs, hold up no other, however many they are (%s)',
+  async (step) => {
+    const names = Array.from({ length: 50 }, (_, index) => (index < 49 ? `lost-${String(index)}.mp4` : 'here.mp4'))
+    let back: () => void = () => undefined
+    const isBack = new Promise<void>((resolve) => (back = resolve))
+    const stuck = (name: string): Source => {
+      const source = asSent(name)
+      if (name === 'here.mp4') return source
+      return {
+        ...source,
+        async open(expected) {
+          if (step === 'open') await isBack
+          const reader = await source.open(expected)
+          return {
+            ...reader,
+            read: async (into, at, signal) => {
+              if (step === 'read') await isBack
+              await reader.read(into, at, signal)
+            },
+            verify: async () => {
+              if (step === 'verify') await isBack
+              await reader.verify()
+            },
+          }
+        },
+      }
+    }
+    const records = names.flatMap((_, fileIndex) => sent(fileIndex, 1, 2))
+    const { upload, clock, asked, settled } = await resumed(
+      ...([records, stuck, md5Hasher(), goodStorage, undefined, 2, names] as const),
+    )
+
+    await clock.advance(120_000)
+
+    expect(asked()).toEqual(['PATCH api/upload_videos'])
+    expect(upload.files().at(-1)?.state).toBe('confirmed')
+    back()
+    expect(await settled(upload.done())).toMatchObject({ status: 'confirmed' })
+    expect(asked()).toHaveLength(50)
+  },
+)
 
 it('each file is proven once, however often a pause comes between', async () => {
   let reads = 0

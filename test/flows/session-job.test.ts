@@ -21,6 +21,7 @@ const protocol: Protocol = {
   judge: (_reply, unit) => ({ kind: 'received', acceptedEnd: unit.end }),
 }
 
+const onHang = (): void => undefined
 const EXPIRED = new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', 'It has expired.')
 
 const files = (count: number): PlannedFile[] =>
@@ -87,7 +88,7 @@ describe('a file that needs no call', () => {
   it('is confirmed when its finish returns, where the journal has the record by then', async () => {
     const { file, job, signal } = await receivedFile(memoryJournal())
 
-    expect(job.finish(file, signal)).toBeUndefined()
+    expect(job.finish(file, signal, onHang)).toBeUndefined()
     expect(file.state).toBe('confirmed')
   })
 
@@ -95,7 +96,7 @@ describe('a file that needs no call', () => {
     const { journal, sync } = slowJournal('file.confirmed')
     const { file, job, signal } = await receivedFile(journal)
 
-    const finishing = job.finish(file, signal)
+    const finishing = job.finish(file, signal, onHang)
     await turn()
     expect(file.state).toBe('received')
     sync()
@@ -111,7 +112,7 @@ describe('a file that is confirmed by a call', () => {
     const confirm = vi.fn(() => Promise.resolve())
     const { file, job, signal } = await receivedFile(journal, { confirm })
 
-    const finishing = job.finish(file, signal)
+    const finishing = job.finish(file, signal, onHang)
     await turn()
     expect(confirm).not.toHaveBeenCalled()
     sync()
@@ -126,7 +127,7 @@ describe('a file that is confirmed by a call', () => {
     const { file, job } = await receivedFile(journal, { confirm })
     const controller = new AbortController()
 
-    const finishing = job.finish(file, controller.signal)
+    const finishing = job.finish(file, controller.signal, onHang)
     await turn()
     controller.abort(new Error('paused'))
     sync()
@@ -143,7 +144,7 @@ describe('a file that is confirmed by a call', () => {
     const finish = async (): Promise<void> => {
       await record.write({ type: 'part.doubtful', fileIndex: 0, partNumber: 1, generation: 0 })
       await record.write(RECEIVED)
-      void job.finish(file, signal)?.then(again)
+      void job.finish(file, signal, onHang)?.then(again)
       await clock.advance(0)
     }
     await finish()
@@ -164,9 +165,9 @@ describe('a file that is confirmed by a call', () => {
     const { file, job, record, clock, signal } = await receivedFile(memoryJournal(), { confirm })
     await record.write({ type: 'part.doubtful', fileIndex: 0, partNumber: 1, generation: 0 })
 
-    expect(await job.finish(file, signal)).toEqual([1])
+    expect(await job.finish(file, signal, onHang)).toEqual([1])
     await record.write(RECEIVED)
-    const ended = expect(job.finish(file, signal)).rejects.toBe(refusal)
+    const ended = expect(job.finish(file, signal, onHang)).rejects.toBe(refusal)
     await clock.advance(60_000)
     await ended
   })

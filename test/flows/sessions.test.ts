@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { md5Hasher } from '../../src/adapters/node/hash/md5-hasher.ts'
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import { JOURNAL_VERSION, type JournalRecord } from '../../src/core/journal/journal.ts'
-import { listSessions } from '../../src/flows/session-list.ts'
+import { createSessionList } from '../../src/flows/session-list.ts'
 import { createUplink, type UplinkOptions, type UplinkPorts } from '../../src/index.ts'
 import { createScriptedTransport } from '../helpers/scripted-transport.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
@@ -30,7 +30,7 @@ it('lists a thousand sessions without reading them all at once', async () => {
     return records
   }
 
-  const listed = await listSessions({ journal: { ...journal, read } })
+  const listed = await createSessionList({ journal: { ...journal, read } })()
 
   expect(listed.map(({ key, status }) => [key, status])).toEqual(keys.map((key) => [key, 'open']))
   expect(most).toBeGreaterThan(1)
@@ -73,6 +73,35 @@ async function uplinkWith(
   )
   return { uplink, journal, transport }
 }
+
+it('reads what is confirmed as a whole once, however often sessions are listed, and everything else each time', async () => {
+  const journal = memoryJournal()
+  const sessions: Readonly<Record<string, readonly JournalRecord[]>> = {
+    confirmed,
+    forgotten: confirmed,
+    'left another': [...confirmed, { at: 10, type: 'session.left', sessionId: 's0' }],
+    partial: [...opened(HTTPS), settled('partial')],
+    cancelled: [...opened(HTTPS), settled('cancelled')],
+    open: opened(HTTPS),
+  }
+  for (const [key, records] of Object.entries(sessions)) {
+    const session = await journal.open(key)
+    await session.append(records)
+    await session.close()
+  }
+  const read: string[] = []
+  const sessionsNow = createSessionList({
+    journal: { ...journal, read: (key) => (read.push(key), journal.read(key)) },
+  })
+  const first = await sessionsNow()
+  await journal.remove('forgotten')
+  read.length = 0
+
+  const second = await sessionsNow()
+
+  expect(read).toEqual(['left another', 'partial', 'cancelled', 'open'])
+  expect(second).toEqual(first.filter(({ key }) => key !== 'forgotten'))
+})
 
 describe('a session of the journal', () => {
   it.each<[string, readonly JournalRecord[], 'resume' | 'cancelSession', string, string]>([

@@ -109,6 +109,7 @@ describe('an answer of the storage', () => {
   })
 
   it('whose ETag a page cannot read ends the file at once, and says what to do', () => {
+    const { protocol } = start()
     const hidden = { ...answered(200), hidesHeaders: true }
 
     expect(protocol.judge(hidden, unit)).toMatchObject({
@@ -119,8 +120,19 @@ describe('an answer of the storage', () => {
         message: expect.stringMatching(/part 2.*cannot be read in a page.*ExposeHeaders/) as string,
       },
     })
-    expect(protocol.judge({ ...hidden, headers: { etag: '""' } }, unit).kind).toBe('retry')
     expect(protocol.judge({ ...hidden, hidesHeaders: false }, unit).kind).toBe('retry')
+    expect(protocol.judge({ ...hidden, headers: { etag: '""' } }, unit).kind).toBe('retry')
+  })
+
+  it('without an ETag is tried again in a page, too, once the page has read one of that session: no rule hides it', () => {
+    const { protocol } = start()
+    const inPage = { ...answered(200), hidesHeaders: true }
+
+    expect(protocol.judge({ ...inPage, headers: { etag: '"e"' } }, unit).kind).toBe('received')
+    expect(protocol.judge(inPage, unit)).toMatchObject({
+      kind: 'retry',
+      error: { code: 'ERR_UPLOAD_ETAG_MISSING', isRetryable: true },
+    })
   })
 
   it.each([[undefined], [''], ['""'], ['null'], ['"undefined"'], ['W/""']])(

@@ -4,7 +4,7 @@ import { blobSource, type BrowserUplink, type Upload } from 'mocap-uplink/browse
 import { useUpload, type UploadView } from 'mocap-uplink/react'
 import { useEffect, useRef, useState, type DragEvent } from 'react'
 import { Action } from './action.tsx'
-import { Earlier } from './earlier.tsx'
+import { Earlier, resumeEarlier } from './earlier.tsx'
 import { FileRow } from './file-row.tsx'
 import { Picker } from './picker.tsx'
 
@@ -61,7 +61,8 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
     setClips(left)
     setRefusal('')
     if (unfinished) start(() => uplink.resume(unfinished.key, { files: left }))
-    else start(begin)
+    // Clips of an earlier visit that are dropped again go on where they were. What is new stays here for the next upload.
+    else start(async () => (await resumeEarlier(uplink, left)) ?? begin())
   }
   function begin(): Upload {
     return uplink.uploadVideos({

@@ -1,7 +1,7 @@
-// Uploads that an earlier visit left unfinished, after a reload or a closed tab. To resume one, the user picks its
+// Uploads that an earlier visit left unfinished, after a reload or a closed tab. To resume one, the user picks or drops its
 // missing clips again, and it continues with what is not confirmed yet. It can also be discarded.
 
-import { drivenSessions, type BrowserUplink } from 'mocap-uplink/browser'
+import { drivenSessions, type BrowserUplink, type Upload } from 'mocap-uplink/browser'
 import { useEffect, useState } from 'react'
 import { EarlierUpload, type Unfinished } from './earlier-upload.tsx'
 
@@ -34,6 +34,16 @@ export function Earlier({ uplink, shownKey, onPicked, onGone }: EarlierProps) {
   return left
     .filter(({ key }) => key !== shownKey)
     .map((session) => <EarlierUpload key={session.key} {...{ uplink, session, onPicked, onDiscarded }} />)
+}
+
+/** Resumes the first of them whose missing clips are all among these. Undefined if there is none. */
+export async function resumeEarlier(uplink: BrowserUplink, clips: readonly File[]): Promise<Upload | undefined> {
+  // Without a journal there is nothing to resume, and everything begins anew.
+  for (const { key, missing } of await unfinished(uplink).catch(() => [])) {
+    const still = await uplink.missingFiles(key, clips)
+    if (missing.length > 0 && still.length === 0) return uplink.resume(key, { files: clips })
+  }
+  return undefined
 }
 
 /** Unfinished sessions and the clips that each misses, without those that another tab is driving. */

@@ -14,7 +14,8 @@ export const FileRow = memo(function FileRow({ file, still }: FileRowProps) {
   const words = (isLeft && still) || file.state
   return (
     <li data-state={file.state}>
-      <bdi>{file.name}</bdi> <progress aria-label={file.name} max={Math.max(1, file.bytes)} value={file.sentBytes} />{' '}
+      <bdi>{file.name}</bdi> <br />
+      <progress aria-label={file.name} max={Math.max(1, file.bytes)} value={file.sentBytes} />{' '}
       {words === 'pending' ? 'waiting' : words}
       {/* The message names the file, as the row does. */}
       {file.error && `: ${file.error.message.replace(`${file.name}: `, '')}`}

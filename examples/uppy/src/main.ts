@@ -26,7 +26,11 @@ form?.addEventListener('submit', (event) => {
 
 function openDashboard(baseUrl: string, apiKey: string): void {
   const uplink = createUplink({ baseUrl, credentials: { apiKey } })
-  const uppy = new Uppy({ restrictions: { allowedFileTypes: ['.mp4', '.mov'] } })
+  const uppy = new Uppy({
+    // An empty clip is a copy that failed. Beside one, Uppy also says “of unknown” instead of how much there is.
+    restrictions: { allowedFileTypes: ['.mp4', '.mov'], minFileSize: 1 },
+    locale: { strings: { inferiorSize: 'An empty file was not added' }, pluralize: (count) => (count === 1 ? 0 : 1) },
+  })
     .use(Dashboard, { target: '#dashboard', inline: true, theme: 'auto', proudlyDisplayPoweredByUppy: false })
     .use(MocapUplinkUploader, {
       begin: (files) =>

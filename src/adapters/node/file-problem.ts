@@ -22,7 +22,8 @@ const EXPLANATIONS: ReadonlyMap<string, Explanation> = new Map([
   ['EDQUOT', { text: 'the disk quota is used up. Free some space or name another folder' }],
   ['EROFS', { text: 'the disk is read-only. Name another folder' }],
   ['EIO', { text: 'the disk or the network drive failed. Check the device' }],
-  ['ESTALE', { text: 'the network drive lost it. Check that the drive is connected' }],
+  // The server of the drive was restarted. A file that is opened anew is there again.
+  ['ESTALE', { text: 'the network drive lost it. Check that the drive is connected', isRetryable: true }],
 ])
 
 /** `action` completes "cannot be …": read, opened, listed, spooled, written. The system's own error is the cause. */

@@ -1,5 +1,8 @@
 // `mocap-uplink serve keys`: whoever runs the service makes, lists and revokes the API keys of organisations.
 
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
 import type { Command } from 'commander'
 import { checkText } from '../../client/checks.ts'
 import type { ApiKeyRecord, KeyRing } from '../../service/index.ts'
@@ -30,7 +33,8 @@ export function addKeysCommand(serve: Command, context: CommandContext): void {
     keys,
     'Beside running services with a PostgreSQL server. The embedded database is one process’s: stop the service first.',
   )
-  const run = (command: Command, work: Work) => withKeys(context, command.optsWithGlobals<KeysOptions>(), work)
+  const run = (command: Command, work: Work, mayBegin = false) =>
+    withKeys(context, { ...command.optsWithGlobals<KeysOptions>(), mayBegin }, work)
   addOutputOptions(
     keys
       .command('create')
@@ -38,12 +42,16 @@ export function addKeysCommand(serve: Command, context: CommandContext): void {
       .requiredOption('--org <id>', 'the organisation whose data it opens')
       .requiredOption('--name <text>', 'what you will know it by'),
   ).action((options: { org: string; name: string }, command: Command) =>
-    run(command, async (ring, output) => {
-      const { key, ...made } = await create(ring, options)
-      output.event('key', { ...factsOf(made), key })
-      output.answer(`API key ${made.id} of ${made.orgId}, shown this once:`)
-      output.answer(key)
-    }),
+    run(
+      command,
+      async (ring, output) => {
+        const { key, ...made } = await create(ring, options)
+        output.event('key', { ...factsOf(made), key })
+        output.answer(`API key ${made.id} of ${made.orgId}, shown this once:`)
+        output.answer(key)
+      },
+      true,
+    ),
   )
   addOutputOptions(keys.command('list').description('list all keys, oldest first')).action(
     (_options, command: Command) =>
@@ -68,13 +76,21 @@ export function addKeysCommand(serve: Command, context: CommandContext): void {
   )
 }
 
-async function withKeys(context: CommandContext, options: KeysOptions, work: Work): Promise<void> {
+/** `mayBegin`: the database is made if there is none yet. Otherwise a folder whose name is misspelt would get an empty one. */
+async function withKeys(
+  context: CommandContext,
+  options: KeysOptions & { readonly mayBegin: boolean },
+  work: Work,
+): Promise<void> {
   const output = context.begin('serve', options)
   if (options.data !== undefined) checkText(options.data, '--data')
   const databaseUrl = await interruptible(databaseUrlOf(options, context.env), context.interruption)
   if (databaseUrl === undefined) {
     const where = 'Say where the keys are kept: --data DIR, or --database-url-file FILE or DATABASE_URL.'
-    await makeFolderOf(options.data ?? invalid(where), '--data')
+    const data = options.data ?? invalid(where)
+    if (options.mayBegin) await makeFolderOf(data, '--data')
+    else if (!existsSync(join(data, 'db')))
+      invalid(`--data: no service and no \`serve keys create\` has begun "${data}". Name their folder.`)
   }
   const { openKeyRing } = await import('../../service/index.ts')
   const ring = await openKeyRing({ dataDir: options.data, databaseUrl })

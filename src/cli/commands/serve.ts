@@ -60,11 +60,12 @@ export function addServeCommand(program: Command, context: CommandContext): void
   addJwtOptions(command)
   addLimitOptions(command)
   addOutputOptions(command).action((options: ServeOptions) => serve(context, options))
-  command
-    .command('cors')
-    .description('let pages of these origins send to the bucket that the environment names, and read ETags')
-    .requiredOption('--origin <url...>', 'https://app.example; * for any')
-    .action((options: { origin: string[] }) => setOrigins(context, options.origin))
+  addOutputOptions(
+    command
+      .command('cors')
+      .description('let pages of these origins send to the bucket that the environment names, and read ETags')
+      .requiredOption('--origin <url...>', 'https://app.example; * for any'),
+  ).action((_options, cors: Command) => setOrigins(context, cors.optsWithGlobals<CorsOptions>()))
   addKeysCommand(command, context)
 }
 
@@ -150,13 +151,19 @@ function explain(error: unknown, { host, metricsPort }: ServeOptions): never {
   }
 }
 
-async function setOrigins(context: CommandContext, origins: readonly string[]): Promise<void> {
-  const output = context.begin('serve', {})
+interface CorsOptions extends Pick<ServeOptions, 'json' | 'quiet'> {
+  readonly origin: readonly string[]
+}
+
+async function setOrigins(context: CommandContext, options: CorsOptions): Promise<void> {
+  const output = context.begin('serve', options)
+  const { origin: origins } = options
   const s3 = s3FromEnvironment(context.env) ?? invalid('S3_BUCKET is not set: name the bucket whose origins to set.')
   const wrong = origins.find((origin) => origin !== '*' && !isOrigin(origin))
   if (wrong !== undefined) invalid(`--origin "${wrong}" must be * or an origin such as https://app.example.`)
   const { allowOriginsOfBucket } = await import('../../service/index.ts')
   await allowOriginsOfBucket(s3, origins)
+  output.event('result', { flow: 'serve', status: 'completed' })
   output.answer(`Pages of ${origins.join(', ')} may send to the bucket ${s3.bucket} and read ETags.`)
 }
 

@@ -16,12 +16,15 @@ export interface Attempt {
   readonly isWhole: boolean
   /** Of this attempt alone: whoever holds the attempt may abort it, and so does the watchdog over its waits. */
   readonly controller: AbortController
-  /** Called when only the source and the answer remain to be checked, where that needs neither the line nor memory. */
-  readonly onAnswered: (() => void) | undefined
-  /** Monotonic ms. */
-  readonly beganAtMs: number
+  /**
+   * Called when it needs its slot no longer. With true: only the source and the answer remain to be checked, which needs neither
+   * the line nor memory. With false: its source hangs.
+   */
+  readonly onFree: (isAnswered: boolean) => void
   /** The source is open, and the attempt has not ended. */
   isSending: boolean
+  /** It waits for its source, perhaps for ever, so it does not count as in flight. Undefined: it never has. */
+  isHung: boolean | undefined
   /** Bytes handed to the network so far; never falls. */
   sentBytes: number
   /** The transport has reported progress, even if only that nothing has gone yet. */
@@ -43,8 +46,8 @@ export interface Attempt {
  * it says, no request will be taken under this address). `missing`: no answer. `source`: our own bytes could not be read or
  * hashed, or have changed, or no request can be made for them; another attempt would end in the same way, unless the error is
  * retryable. `aborted`: the signal fired. `crawled`: it was reset because it crawled; `ending` is `doubtful` when its last byte
- * left at that very moment. `expired`: no request was made, because its address had expired, or been replaced, by the time its
- * source was open.
+ * left at that very moment. Or its source took so long to open that its slot had gone to another. `expired`: no request was made,
+ * because its address had expired, or been replaced, by the time its source was open.
  */
 export type AttemptResult =
   | { readonly kind: 'received'; readonly receipt: Receipt }

@@ -6,7 +6,7 @@ import type { BodyHash, Hasher, PieceSequence, Reader } from '../ports.ts'
 import { createSequence, type SequenceOptions } from './window-sequence.ts'
 
 export interface BodyOptions extends SequenceOptions {
-  readonly reader: Reader
+  readonly reader: Pick<Reader, 'read'>
   /** Hashes a sequence; undefined: nothing is hashed. */
   readonly hasher: Hasher | undefined
   /** The attempt's signal: it ends a read that waits for bytes. */

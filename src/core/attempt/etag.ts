@@ -1,7 +1,7 @@
 // Reads and writes the ETags of stores, and knows the one case in which an ETag is an MD5 that can be compared with ours. By
 // contract an ETag is opaque: whatever looks into one here says when it may, and otherwise leaves it alone.
 
-import type { SignedAddress } from '../address/address.ts'
+import { queryOf, type SignedAddress } from '../address/address.ts'
 import { invariant } from '../errors.ts'
 
 /** An ETag as it was received and as it is compared. */
@@ -71,7 +71,7 @@ export function md5FromEtag(
  */
 export function echoesAddress(etag: string, { url }: Pick<SignedAddress, 'url'>): boolean {
   const tag = (parseEtag(etag)?.value ?? etag).toLowerCase()
-  return [...new URL(url).searchParams].some(([name, value]) => {
+  return [...new URLSearchParams(queryOf(url))].some(([name, value]) => {
     if (NO_SECRET.test(name) || value.length < SHORTEST_ECHO || /^\d+$/.test(value)) return false
     return [value, encodeURIComponent(value)].some((text) => {
       const secret = text.toLowerCase()

@@ -15,6 +15,7 @@ import { createWatchdog, type AttemptTimeouts, type Watchdog } from './watchdog.
 import type { Content } from './whole-body.ts'
 import type { WindowBodies } from './window-bodies.ts'
 import { isPromise } from '../is-promise.ts'
+import { tellHang } from '../time/tell-hang.ts'
 import { unlessLate } from '../time/unless-late.ts'
 
 /** One for all, because to make one costs the reason's stack. */
@@ -38,7 +39,7 @@ export interface SendPartPorts extends AttemptPorts {
   readonly readers: ReaderCache
   /** Whether the address of an attempt must no longer be used. Asked when its request is about to be made. */
   isExpired(attempt: Attempt): boolean
-  /** Called with true when the source of a file must be waited for, and with false once it is open. */
+  /** Called with true when the source of a file must be waited for or hangs, and with false once an attempt can go on with it. */
   hold(fileIndex: number, isHeld: boolean): void
   /** An attempt has handed `grownBytes` more to the network; its `sentBytes` is the total. */
   onSent(attempt: Attempt, grownBytes: number): void
@@ -48,19 +49,26 @@ export interface SendPartPorts extends AttemptPorts {
 
 /** Sends one part once. Never rejects for what the world does; a rejection is a mistake of ours. */
 export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<AttemptResult> {
-  const { transport, protocol, readers, bodies, pace } = ports
+  const { transport, protocol, readers, bodies, pace, clock } = ports
   const { unit, lengthBytes, address, controller } = attempt
   const { signal } = controller
   const { fileIndex } = unit
   let reader: Reader | undefined
   let body: Content | undefined
   let request: TransportRequest | undefined
+  const onHang = (isHung: boolean): void => {
+    attempt.isHung = isHung
+    if (isHung) attempt.onFree(false)
+    ports.hold(fileIndex, isHung || !reader)
+  }
   try {
     const opening = readers.acquire(fileIndex, signal)
     if (isPromise(opening)) {
       ports.hold(fileIndex, true)
-      reader = await opening
+      reader = await tellHang(clock, opening, onHang)
       ports.hold(fileIndex, false)
+      // Its slot went to another. Many files may open at once when their drive is back: each waits for its turn, but not twice.
+      if (attempt.isHung === false && !attempt.isFreshConnection) return { kind: 'crawled', ending: 'neverWhole' }
     } else reader = opening
     attempt.isSending = true
     const hasher = attempt.isWhole ? ports.hasher : undefined
@@ -70,20 +78,19 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
       const leasing = bodies.lease(lengthBytes, signal)
       attempt.lease = isPromise(leasing) ? await leasing : leasing
     }
-    // A session that was stopped during these waits renews nothing.
-    signal.throwIfAborted()
-    // Asked only now: a source may take minutes to open.
-    if (ports.isExpired(attempt)) return { kind: 'expired' }
     const watchdog = (attempt.watchdog = watchOver(ports, attempt))
     body =
       attempt.lease && bodies
-        ? bodies.content({ unit, reader, hasher, windows: attempt.lease.windows, pace, signal, watchdog })
+        ? bodies.content({ unit, reader, hasher, windows: attempt.lease.windows, pace, signal, watchdog, onHang })
         : blobContent(unit, reader, hasher, signal)
     const { method, headers } = protocol.request(unit, address.url)
     const making = body.make()
     const made = isPromise(making) ? await making : making
-    // The signal may have fired in each of the waits before. That no request begins then is not left to the transport.
+    // The signal may have fired in each of the waits before. That no request begins then is not left to the transport. Nor does a
+    // session that was stopped renew anything.
     signal.throwIfAborted()
+    // Asked only now: a source may take minutes to open, or a short part to be read.
+    if (ports.isExpired(attempt)) return { kind: 'expired' }
     request = {
       method,
       headers,
@@ -100,10 +107,10 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     const result = judgeReply(protocol, attempt, reply)
     // The slot is kept: a pause that the storage asks for must be known before the next part goes.
     if (result.kind === 'refused') return result
-    if (isUnread) attempt.onAnswered?.()
+    if (isUnread) attempt.onFree(true)
     // Bytes that changed while they were on their way are stored, but they are not the file.
     const looking = verifyReader(reader)
-    if (looking) await looking
+    if (looking) await (isUnread ? looking : tellHang(clock, looking, onHang))
     // A far end that took only some of the bytes has proven nothing about the digest of all of them.
     const digest = result.acceptedEnd === unit.end ? body.digest() : undefined
     return receiptOf(unit, reply, result, isPromise(digest) ? await digest : digest)
@@ -136,7 +143,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
       attempt.lease = undefined
       const closed = readers.release(fileIndex)
       // A drive that is gone may never close it. What came of the attempt is known by now.
-      if (closed && reader) await unlessLate(ports.clock, FIRED, closed, () => undefined)
+      if (closed && reader) await unlessLate(clock, FIRED, closed, () => undefined)
       ports.onEnded(attempt)
     }
   }

@@ -1,6 +1,6 @@
 // What an answer of a storage other than a success means: the table of statuses and codes. Pure.
 
-import { HttpStatusError, invariant, isUploadGone, type UploadError, type UploadErrorCode } from '../errors.ts'
+import { HttpStatusError, isUploadGone, type UploadError, type UploadErrorCode } from '../errors.ts'
 import type { TransportReply, Unit, Verdict } from '../ports.ts'
 import { isPassingStatus } from '../retry.ts'
 import { retryAfterOf } from '../retry-after.ts'
@@ -21,7 +21,6 @@ const THROTTLE_CODES = ['SlowDown', 'SlowDownRead', 'SlowDownWrite', 'ServerBusy
  */
 export function classifyStorageFailure(reply: TransportReply, unit: Unit): StorageFailure {
   const { status } = reply
-  invariant(status < 200 || status > 299, `a failure has no status ${status}`)
   const { code, message } = readStorageError(reply)
   const retryAfterMs = retryAfterOf(reply)
   const again = (errorCode: UploadErrorCode, reason = ''): StorageFailure => ({

@@ -4,8 +4,9 @@
 import { createBody } from './body.ts'
 import { invalid } from '../errors.ts'
 import type { PartPace } from '../line/pace.ts'
-import type { Clock } from '../ports.ts'
+import type { Clock, Reader } from '../ports.ts'
 import { createSlicer } from './slices.ts'
+import { tellHang } from '../time/tell-hang.ts'
 import type { Watchdog } from './watchdog.ts'
 import type { Content, WholeBodies, WholeBodyOptions } from './whole-body.ts'
 import { createWindowPool, LARGE_PAIR, type WindowPool } from './windows.ts'
@@ -19,6 +20,8 @@ export interface WindowContentOptions extends Pick<WholeBodyOptions, 'unit' | 'r
   readonly pace: PartPace
   readonly signal: AbortSignal
   readonly watchdog: Watchdog
+  /** Called with true when a read hangs, and with false when it has ended after all. */
+  readonly onHang: (isHung: boolean) => void
 }
 
 export interface WindowBodiesOptions {
@@ -47,8 +50,14 @@ export function windowBodies(options: WindowBodiesOptions): WindowBodies {
     windowBytes: pool.windowBytes,
     lease: pool.lease,
     leasedBytes: pool.leasedBytes,
-    content({ unit, reader, hasher, windows, pace, signal, watchdog }) {
+    content({ unit, reader: source, hasher, windows, pace, signal, watchdog, onHang }) {
       const take = (bytes: number): Promise<void> | undefined => pace.take(bytes, signal)
+      const reader: Pick<Reader, 'read'> = {
+        read(into, at) {
+          const reading = source.read(into, at, signal)
+          return reading && tellHang(clock, reading, onHang)
+        },
+      }
       const whole = windows.length > 1 || pace.isLimited() ? undefined : options.wholeBodies
       const short = whole?.({ unit, reader, hasher, take, windows, signal, watchdog })
       if (short) return short

@@ -23,8 +23,8 @@ export function createStragglerResets(createWatch = createStragglerWatch<Attempt
 
   return {
     look(running, nowMs, isTail) {
-      // An attempt that was reset may take its time to end, and carries nothing meanwhile.
-      const moving = [...running].filter(({ isSending, controller }) => isSending && !controller.signal.aborted)
+      // An attempt that was reset may take its time to end, and carries nothing meanwhile. One whose source hangs does not crawl.
+      const moving = [...running].filter((each) => each.isSending && !each.isHung && !each.controller.signal.aborted)
       const straggler = watch.look(moving, nowMs, isTail)
       if (straggler === undefined) return
       resets.set(straggler.unit, resetsOf(straggler) + 1)

@@ -31,9 +31,9 @@ export interface Attempts {
   readonly running: readonly Attempt[]
   /**
    * Sends a unit once. Rejects only for a mistake of ours. An attempt that does not end within 15 s of its abort is left.
-   * `onAnswered`: see Attempt.
+   * `onFree`: see Attempt.
    */
-  send(start: AttemptStart, onAnswered?: () => void): Promise<AttemptResult>
+  send(start: AttemptStart, onFree: Attempt['onFree']): Promise<AttemptResult>
   abortFile(fileIndex: number, reason: unknown): void
   /** Resolves when the attempts of the file that are running have ended. */
   idle(fileIndex: number): Promise<unknown>
@@ -64,6 +64,8 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     protocol: { request: (unit, address) => job.protocol.request(unit, address), judge: addresses.judge },
     readers: createReaderCache((fileIndex) => openPlanned(job.source(fileIndex), fileAt(job.ledger, fileIndex).plan)),
     isExpired: addresses.isExpired,
+    // Whatever one attempt says, nothing else of a file goes while another hangs.
+    hold: (fileIndex, isHeld) => options.hold(fileIndex, isHeld || runningOf(fileIndex).some(({ isHung }) => isHung)),
     onSent({ unit, sentBytes }, grownBytes) {
       onBytes(grownBytes)
       job.report({ type: 'sent', unit, sentBytes })
@@ -74,7 +76,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
 
   return {
     running,
-    async send({ turn: { unit, isFreshConnection }, file, address, beganAtMs }, onAnswered) {
+    async send({ turn: { unit, isFreshConnection }, file, address }, onFree) {
       const attempt: Attempt = {
         unit,
         lengthBytes: unit.end - unit.start,
@@ -82,9 +84,9 @@ export function createAttempts(options: AttemptsOptions): Attempts {
         isFreshConnection,
         isWhole: unit.start === partAt(file, unit.partNumber).start,
         controller: transport.controllers?.take() ?? new AbortController(),
-        onAnswered,
-        beganAtMs,
+        onFree,
         isSending: false,
+        isHung: undefined,
         sentBytes: 0,
         hasTold: false,
         watchdog: undefined,

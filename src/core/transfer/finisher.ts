@@ -28,6 +28,8 @@ export interface Finisher {
 
 /** Files that are finished at once, where the job does not say. */
 const AT_ONCE = 4
+/** As many more may hang: their memory stays with them. */
+const MOST_HUNG = 64
 
 export function createFinisher(options: FinisherOptions): Finisher {
   const { job, schedule, signal, track, failFile, deadlineOf } = options
@@ -36,13 +38,17 @@ export function createFinisher(options: FinisherOptions): Finisher {
   let turn = 0
   const known = new Set<LedgerFile>()
   let running = 0
+  let hung = 0
 
   const next = (): void => {
-    while (running < (job.finishesAtOnce ?? AT_ONCE) && !signal.aborted) {
+    while (running - Math.min(hung, MOST_HUNG) < (job.finishesAtOnce ?? AT_ONCE) && !signal.aborted) {
       const file = queue[turn]
       if (!file) return
       turn += 1
-      const finishing = job.finish(file, signal)
+      const finishing = job.finish(file, signal, (isHung) => {
+        hung += isHung ? 1 : -1
+        next()
+      })
       if (!finishing) {
         known.delete(file)
         job.report({ type: 'fileState', file })

@@ -16,8 +16,8 @@ export interface HostWatchOptions {
   readonly clock: Clock
   readonly random: Random
   readonly giveUpAfterMs: number
-  /** The attempts under way; read when it is asked. One whose source does not open, which may be never, soon holds up no other. */
-  readonly running: readonly Pick<Attempt, 'isSending' | 'beganAtMs'>[]
+  /** The attempts under way; read when it is asked. One whose source hangs holds up no other. */
+  readonly running: readonly Pick<Attempt, 'isHung'>[]
   /** Called when the host goes out of reach, when it is tried again, and when it is back. */
   report(event: TransferEvent): void
   /**
@@ -37,10 +37,7 @@ export interface HostWatch {
   probeNow(): void
   /** How many more attempts may start now. */
   openSlots(nowMs: number): number
-  /**
-   * When the next attempt may start, monotonic ms; undefined when one may start now. When others must end first, it is when to look
-   * again: one whose source does not open counts no longer by then.
-   */
+  /** When the next attempt may start, monotonic ms; undefined when one may start now, or when others must end first. */
   dueMs(nowMs: number): number | undefined
   /** When the next probe is due, monotonic ms; undefined while the host is in reach or is being probed. */
   probeAtMs(nowMs: number): number | undefined
@@ -52,8 +49,6 @@ export interface HostWatch {
  * no file, and a part that alone is never taken still ends.
  */
 const AWAY_TRY = 1 / 8
-/** How long an attempt counts as in flight while it waits for its source to open, ms. */
-const OPENS_WITHIN_MS = 5_000
 /** Weight of a missing answer in the congestion window, as a share of a refusal: many lines break connections by themselves. */
 const MISSING_WEIGHT = 0.4
 
@@ -93,15 +88,14 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
   }
 
   const isInReach = (nowMs: number): boolean => circuit.state(nowMs).kind === 'closed'
-  const inFlight = (nowMs: number): number =>
-    running.filter(({ isSending, beganAtMs }) => isSending || nowMs - beganAtMs < OPENS_WITHIN_MS).length
+  const inFlight = (): number => running.filter(({ isHung }) => !isHung).length
   const probeAtMs = (nowMs: number): number | undefined => {
     const state = circuit.state(nowMs)
     return state.kind === 'open' ? state.untilMs : undefined
   }
   const openSlots = (nowMs: number): number => {
     const { kind } = circuit.state(nowMs)
-    const others = inFlight(nowMs)
+    const others = inFlight()
     if (kind === 'closed') return window.room(others, nowMs)
     return kind === 'probing' && others === 0 ? 1 : 0
   }
@@ -118,7 +112,7 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
     ended({ beganAtMs, turn, address: { url } }, result) {
       let tries = 1
       const nowMs = clock.monotonicNow()
-      const others = inFlight(nowMs)
+      const others = inFlight()
       const nextProbeMs = probeAtMs(nowMs)
       if (result.kind === 'missing' && !result.error.isUnreadable) {
         circuit.onFailure(nowMs)
@@ -153,8 +147,7 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
     },
     probeNow: () => circuit.probeNow(clock.monotonicNow()),
     openSlots,
-    dueMs: (nowMs) =>
-      probeAtMs(nowMs) ?? window.dueMs(nowMs) ?? (openSlots(nowMs) < 1 ? nowMs + OPENS_WITHIN_MS : undefined),
+    dueMs: (nowMs) => probeAtMs(nowMs) ?? window.dueMs(nowMs),
     probeAtMs,
   }
 }

@@ -42,8 +42,11 @@ export interface Schedule {
   settle(turn: Turn): void
   /** Gives out nothing more of this file, now or later. */
   drop(fileIndex: number): void
-  /** Number of units that `take` would give out at `nowMs`; with `order: next`, at most one new unit of each file counts. */
-  readyCount(nowMs: number): number
+  /**
+   * Number of units that `take` would give out at `nowMs`; with `order: next`, at most one new unit of each file counts. For a
+   * probe, all that wait count as one.
+   */
+  readyCount(nowMs: number, isProbe?: boolean): number
   /** When the earliest unit that must still wait at `nowMs` may go; undefined when none waits. */
   nextDueMs(nowMs: number): number | undefined
 }
@@ -109,9 +112,13 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
     count(file, 1, Number(isFirstComer))
     return { unit, attempt: 1, usedTries: 0, isFreshConnection: false, isFirstComer, epoch: file.epoch }
   }
+  /** Whether a turn may go, as a probe even before its time, but not before that of its source. */
+  const mayGo =
+    (nowMs: number, upToMs: number) =>
+    ({ turn, notBeforeMs }: WaitingTurn): boolean =>
+      notBeforeMs <= (turn.isSourceBusy ? nowMs : upToMs)
   const takeWaiting = (nowMs: number, upToMs = nowMs): Turn | undefined => {
-    const isReady = ({ turn, notBeforeMs }: WaitingTurn): boolean => notBeforeMs <= (turn.isSourceBusy ? nowMs : upToMs)
-    const first = waiting.take(upToMs, isReady)
+    const first = waiting.take(upToMs, mayGo(nowMs, upToMs))
     if (!first) return undefined
     const { fileIndex } = first.turn.unit
     count(known(files.get(fileIndex)), 1, 0)
@@ -150,7 +157,8 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
       restart(fileIndex, [])
       dropped.add(fileIndex)
     },
-    readyCount: (nowMs) => queues.freshCount() + waiting.countUpTo(nowMs),
+    readyCount: (nowMs, isProbe) =>
+      queues.freshCount() + (isProbe ? Number(waiting.has(mayGo(nowMs, Infinity))) : waiting.countUpTo(nowMs)),
     nextDueMs: (nowMs) => waiting.after(nowMs)?.notBeforeMs,
   }
 }

@@ -1,30 +1,36 @@
-// Frees the slots of attempts whose bytes were taken while the rest is still processed: whether the source is what it was, and
-// what to write down. That needs no slot, and the line should not stand idle meanwhile.
+// Frees the slots of attempts that do not use the line: of those whose bytes were taken, while the rest is still processed
+// (whether the source is what it was, and what to write down), and of those whose source hangs, perhaps for ever.
 
-/** How many attempts may be processed without a slot; beyond that, each keeps its slot to its end. */
+import type { Attempt } from '../attempt/attempt.ts'
+
+/** How many answered attempts may be processed without a slot; beyond that, each keeps its slot to its end. */
 const MAX_SETTLING = 64
 
 /**
- * Begins an attempt, which never rejects and calls `onFree` when it no longer needs its slot. Resolves when the slot is free.
- * Undefined when there is nothing to begin.
+ * Begins an attempt, which never rejects and calls `onFree` when it no longer needs its slot. Resolves when the slot is free, with
+ * whether the storage took the part, as far as that is known. Undefined when there is nothing to begin.
  */
-export type Settling = (begin: (onFree: () => void) => Promise<unknown> | undefined) => Promise<undefined> | undefined
+export type Settling = (
+  begin: (onFree: Attempt['onFree']) => Promise<boolean | undefined> | undefined,
+) => Promise<boolean | undefined> | undefined
 
 export function createSettling(): Settling {
   let count = 0
   return (begin) => {
-    let free: (value?: undefined) => void = () => undefined
-    const freed = new Promise<undefined>((resolve) => (free = resolve))
+    let free: (isTaken?: boolean) => void = () => undefined
+    const freed = new Promise<boolean | undefined>((resolve) => (free = resolve))
     let isCounted = false
-    const ending = begin(() => {
-      if (isCounted || count === MAX_SETTLING) return
-      isCounted = true
-      count += 1
-      free()
+    const ending = begin((isAnswered) => {
+      if (isAnswered) {
+        if (count === MAX_SETTLING) return
+        isCounted = true
+        count += 1
+      }
+      free(isAnswered)
     })
-    void ending?.then(() => {
+    void ending?.then((isTaken) => {
       if (isCounted) count -= 1
-      free()
+      free(isTaken)
     })
     return ending && freed
   }

@@ -6,6 +6,7 @@ export interface Sorted<T> {
   remove(isRemoved: (item: T) => boolean): T[]
   /** Removes the first item of which this is true, if the key of any is at most this one, and returns it. */
   take(upTo: number, isTaken: (item: T) => boolean): T | undefined
+  has(isSought: (item: T) => boolean): boolean
   /** The first item whose key is larger. */
   after(key: number): T | undefined
   /** Number of items whose key is at most this one. */
@@ -40,6 +41,7 @@ export function createSorted<T>(keyOf: (item: T) => number): Sorted<T> {
       const at = countUpTo(upTo) > 0 ? items.findIndex(isTaken) : -1
       return at < 0 ? undefined : items.splice(at, 1)[0]
     },
+    has: (isSought) => items.some(isSought),
     after: (key) => items[countUpTo(key)],
     countUpTo,
   }

@@ -60,9 +60,14 @@ export interface TransferJob {
   replenish(signal: AbortSignal): Promise<void>
   /**
    * Confirms a file whose receipts are complete. Resolves with the numbers of the parts that must be sent again, if any.
-   * Undefined: it is already confirmed.
+   * Undefined: it is already confirmed. `onHang`: called with true when it hangs, such as on a drive that is gone, so that it holds
+   * up no other, and with false when it goes on.
    */
-  finish(file: LedgerFile, signal: AbortSignal): Promise<readonly number[] | undefined> | undefined
+  finish(
+    file: LedgerFile,
+    signal: AbortSignal,
+    onHang: (isHung: boolean) => void,
+  ): Promise<readonly number[] | undefined> | undefined
   /** How many files may be finished at once, for a job that makes no call and reads nothing for it. Absent: 4. */
   readonly finishesAtOnce?: number
   /**

@@ -3,6 +3,7 @@
 
 import { createAttemptEnd } from './attempt-end.ts'
 import { addressOf, createAttempts, type AttemptsOptions } from './attempts.ts'
+import type { Attempt } from '../attempt/attempt.ts'
 import type { AttemptPorts } from '../attempt/send-part.ts'
 import { summarize } from '../errors.ts'
 import { named } from './file-failure.ts'
@@ -40,9 +41,9 @@ export interface Transfer {
   readyCount(nowMs: number): number
   /**
    * Takes the next part and sends it once; undefined when no part is ready. Never rejects; resolves with whether the storage
-   * took the part. `onFree` is called when its slot is free already, while the answer is still being processed.
+   * took the part. `onFree` is called when its slot is free already; see Attempt.
    */
-  attemptNext(onFree?: () => void): Promise<boolean | undefined> | undefined
+  attemptNext(onFree: Attempt['onFree']): Promise<boolean | undefined> | undefined
   /** When to look again although nothing has changed, monotonic ms, later than `nowMs`. */
   nextDueMs(nowMs: number): number | undefined
   /** A hint that the network may be back. */
@@ -123,7 +124,7 @@ export function createTransfer(ports: TransferPorts, job: TransferJob, signal: A
     onComplete: (file) => finisher.add(file),
     onMoved: createMovedFiles({ job, schedule, attempts, deadlineOf }),
   })
-  const attempt = async (turn: Turn, onFree?: () => void): Promise<boolean> => {
+  const attempt = async (turn: Turn, onFree: Attempt['onFree']): Promise<boolean> => {
     const { unit } = turn
     const file = fileAt(job.ledger, unit.fileIndex)
     const { addressedAtMs, addressesWere, generation } = file
@@ -147,8 +148,8 @@ export function createTransfer(ports: TransferPorts, job: TransferJob, signal: A
   life.settleIfOver()
 
   const openSlots = (nowMs: number): number => (life.signal.aborted ? 0 : host.openSlots(nowMs))
-  // A probe goes when the host is due, whatever wait its own part has left. If all that is left waits for its source, none goes.
-  const readyParts = (nowMs: number): number => schedule.readyCount(host.isInReach(nowMs) ? nowMs : Infinity)
+  // A probe goes when the host is due, whatever wait its own part has left, unless that waits for its source.
+  const readyParts = (nowMs: number): number => schedule.readyCount(nowMs, !host.isInReach(nowMs))
   return {
     done: life.done,
     readyCount: (nowMs) => Math.min(openSlots(nowMs), readyParts(nowMs)),

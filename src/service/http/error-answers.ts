@@ -23,7 +23,7 @@ export function answerError(
   reply: Answering,
 ): unknown {
   if (error instanceof MalformedRequest && request.routeOptions.config.answersMalformed === true) {
-    return reply.code(settings.malformedStatus).send({ errors: error.problems })
+    return reply.code(settings.malformedStatus).send({ message: error.message, errors: error.problems })
   }
   if (error instanceof Refusal) {
     if (error.cause !== undefined) request.log.error({ err: error.cause }, 'a call failed')

@@ -23,6 +23,7 @@ describe('fileProblem', () => {
   it.each([
     ['EMFILE', true],
     ['EBUSY', true],
+    ['ESTALE', true],
     ['ENOENT', false],
     ['EIO', false],
   ])('says whether trying again may help: %s, %s', (code, isRetryable) => {

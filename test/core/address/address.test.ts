@@ -47,6 +47,8 @@ describe('the deadline of an address', () => {
     'https://h/k?X-Amz-Date=20261120T243000Z&X-Amz-Expires=3600',
     'https://h/k?X-Amz-Date=20261120T183000Z&X-Amz-Expires=-1',
     'https://h/k?Expires=soon',
+    'https://h/k?expires=900',
+    'https://h/k?expires=604800',
     'https://h/k?Expires=1795199400123456',
     'https://h/k?se=%E0%A4%A',
     'https://h/k#?Expires=1',

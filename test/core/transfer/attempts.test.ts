@@ -89,7 +89,7 @@ describe('an attempt whose hash cannot be freed', () => {
     })
     const [file] = job.ledger.files
     const unit = { fileIndex: 0, partNumber: 1, start: 0, end: 1_000 }
-    const sent = attempts.send(firstTry(file!, unit))
+    const sent = attempts.send(firstTry(file!, unit), () => undefined)
 
     await expect(world.until(sent)).rejects.toThrow('freed twice')
 
@@ -187,7 +187,7 @@ describe('an attempt that was reset because it crawled', () => {
     const [file] = job.ledger.files
     const results = [1, 2].map((partNumber) => {
       const unit = { fileIndex: 0, partNumber, start: (partNumber - 1) * 1_000, end: partNumber * 1_000 }
-      return attempts.send(firstTry(file!, unit))
+      return attempts.send(firstTry(file!, unit), () => undefined)
     })
     await passTurns(20)
 
@@ -250,7 +250,7 @@ function heldAttempts(isResetByAbort: boolean, isDead = false) {
   const units = [0, 1].map((fileIndex) => ({ fileIndex, partNumber: 2, start: 1_000, end: 2_000 }))
   const send = async (fileIndex: number) => {
     const unit = units[fileIndex]!
-    const sent = attempts.send(firstTry(file(fileIndex), unit))
+    const sent = attempts.send(firstTry(file(fileIndex), unit), () => undefined)
     await passTurns(20)
     return { sent }
   }

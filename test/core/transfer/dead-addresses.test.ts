@@ -1,7 +1,9 @@
 // Addresses that are no longer taken, and their renewal.
 
 import { describe, expect, it } from 'vitest'
+import { wholeBodies } from '../../../src/core/attempt/whole-body.ts'
 import { UploadError } from '../../../src/core/errors.ts'
+import type { Reader } from '../../../src/core/ports.ts'
 import type { Fault, StoreRequest } from '../../simulation/object-store.ts'
 import { addressesOf } from '../../simulation/test-protocol.ts'
 import type { WatchedSource } from '../../simulation/watched-source.ts'
@@ -86,7 +88,7 @@ describe('addresses that are no longer taken', () => {
     const world = createWorld({ engine: { retries: 1 } })
     const job = world.job({ sources: world.sources([100]), renew: () => true })
     const [file] = job.ledger.files
-    file!.addresses = ['https://store.test/0/1?g=1&Expires=1']
+    file!.addresses = ['https://store.test/0/1?g=1&Expires=1000000000']
 
     expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 1, failedCount: 0 })
     expect(world.store.requests).toHaveLength(1)
@@ -126,6 +128,18 @@ describe('addresses that are no longer taken', () => {
     expect(await run(120_000)).toEqual([1, 2])
   })
 
+  it('are not taken for dead where they say how long they live, and not until when', async () => {
+    const busy = { kind: 'status', status: 503, headers: { date: new Date(1_800_000_000_000).toUTCString() } } as const
+    const world = createWorld({ fault: nth([busy]) })
+    let renewals = 0
+    const job = world.job({ sources: world.sources([100]), renew: () => ((renewals += 1), true) })
+    job.ledger.files[0]!.addresses = ['https://store.test/0/1?g=1&expires=900&token=x']
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 1, failedCount: 0 })
+
+    expect(renewals).toBe(0)
+  })
+
   it('must live through the longest attempt, once the storage refused as expired what was alive when it began', async () => {
     const run = async (code: string, turnMs: number) => {
       const world = createWorld({
@@ -153,22 +167,36 @@ describe('addresses that are no longer taken', () => {
     expect((await run('RequestTimeout', 10_000))[0]).toEqual([10_000, 1])
   })
 
-  it.each(['die', 'are renewed'])('are not sent to when they %s while their source is opened', async (what) => {
+  it.each([
+    ['die', 'opened'],
+    ['are renewed', 'opened'],
+    ['die', 'read'],
+    ['are renewed', 'read'],
+  ])('are not sent to when they %s while their source is %s', async (what, step) => {
     const world = createWorld({
-      engine: { retries: 1 },
+      engine: { retries: 1, wholeBodies: wholeBodies() },
       fault: ({ generation }) =>
         generation === 1 ? { kind: 'status', status: 403, code: 'RequestExpired' } : undefined,
     })
     const [slow] = world.sources([100])
     const error = new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', 'It has expired.')
     const reason = { isDead: false, error, lifeMs: undefined, signal: signal() }
-    let openings = 0
+    let isFirst = true
+    const takesLong = async (): Promise<void> => {
+      if (!isFirst) return
+      isFirst = false
+      await new Promise<void>((resolve) => world.clock.setTimeout(resolve, 60_000))
+      if (what === 'are renewed') await job.renew(file!, reason)
+    }
     const source = Object.assign(Object.create(slow!) as WatchedSource, {
       async open(expected: Parameters<WatchedSource['open']>[0]) {
-        openings += 1
-        if (openings === 1) await new Promise<void>((resolve) => world.clock.setTimeout(resolve, 60_000))
-        if (openings === 1 && what === 'are renewed') await job.renew(file!, reason)
-        return slow!.open(expected)
+        if (step === 'opened') await takesLong()
+        const reader = await slow!.open(expected)
+        const read: Reader['read'] = async (into, at) => {
+          if (step === 'read') await takesLong()
+          await reader.read(into, at)
+        }
+        return { ...reader, read }
       },
     })
     let renewals = 0

@@ -75,6 +75,23 @@ describe('createFinisher', () => {
     expect(count).toBe(4)
   })
 
+  it('does not count those that hang, up to 64 of them, and counts those again that go on', () => {
+    const tells: ((isHung: boolean) => void)[] = []
+    const { finisher } = finisherOf((_, __, onHang) => (tells.push(onHang), new Promise(() => undefined)))
+    for (const file of filesToFinish(100)) finisher.add(file)
+    expect(tells).toHaveLength(1)
+
+    tells[0]?.(true)
+    expect(tells).toHaveLength(2)
+    tells[1]?.(true)
+    tells[0]?.(false)
+    tells[1]?.(false)
+    expect(tells).toHaveLength(3)
+    for (let at = 0; at < tells.length; at += 1) tells[at]?.(true)
+
+    expect(tells).toHaveLength(65)
+  })
+
   it('begins with none once the transfer was stopped', () => {
     const { finisher } = finisherOf(() => expect.unreachable('It is over.'), {}, AbortSignal.abort())
 

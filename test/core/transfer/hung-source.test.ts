@@ -1,18 +1,21 @@
-// A source that does not open, because its drive hangs: one part of its file waits for it, and all other places go to other files.
+// A source that hangs, because its drive does: what waits for it keeps no place, and all places go to other files.
 
 import { describe, expect, it } from 'vitest'
 import { windowBodies } from '../../../src/core/attempt/window-bodies.ts'
 import { createFixedEngine, type FixedEngine } from '../../../src/core/engine.ts'
 import { UploadError } from '../../../src/core/errors.ts'
 import type { Source } from '../../../src/core/ports.ts'
+import { testProtocol } from '../../simulation/test-protocol.ts'
 import type { WatchedSource } from '../../simulation/watched-source.ts'
 import { createWorld, type World } from '../../simulation/world.ts'
 import { nth, signal } from './transfer-rig.ts'
 
 type OpenSource = Source & { readonly bytes: Uint8Array }
 
+type Step = 'open' | 'read' | 'verify'
+
 interface Drive {
-  /** While it hangs, nothing on it opens. */
+  /** While it hangs, this step comes to no end for anything on it. */
   hang(): void
   comeBack(): void
   hold(source: WatchedSource): OpenSource
@@ -20,7 +23,7 @@ interface Drive {
   readonly openings: number
 }
 
-function drive(isHanging = true): Drive {
+function drive(isHanging = true, step: Step = 'open'): Drive {
   let comeBack: () => void = () => undefined
   let back: Promise<void> | undefined
   let openings = 0
@@ -33,8 +36,19 @@ function drive(isHanging = true): Drive {
       ...source,
       async open(expected) {
         openings += 1
-        await back
-        return source.open(expected)
+        if (step === 'open') await back
+        const reader = await source.open(expected)
+        return {
+          ...reader,
+          async read(into, at) {
+            if (step === 'read') await back
+            await reader.read(into, at)
+          },
+          async verify() {
+            if (step === 'verify') await back
+            await reader.verify()
+          },
+        }
       },
     }),
     get openings() {
@@ -67,7 +81,7 @@ describe('a file of many parts whose source does not open', () => {
     await aMinute(world)
 
     expect(job.confirmations.toSorted()).toEqual([1, 2, 3, 4, 5])
-    expect([hung.openings, world.engine.stats().inFlight]).toEqual([1, 1])
+    expect([hung.openings, world.engine.stats().inFlight]).toEqual([1, 0])
     hung.comeBack()
     expect(await world.until(run)).toEqual({ confirmedCount: 6, failedCount: 0 })
     expect(world.store.content(0, 1_000)).toEqual(large!.bytes)
@@ -88,7 +102,7 @@ describe('a file of many parts whose source does not open', () => {
 
     expect(job.events.filter(({ type }) => type === 'retry')).toHaveLength(4)
     expect(job.confirmations.toSorted()).toEqual([1, 2])
-    expect(world.engine.stats().inFlight).toBe(1)
+    expect(world.engine.stats().inFlight).toBe(0)
     hung.comeBack()
     expect(await world.until(run)).toEqual({ confirmedCount: 3, failedCount: 0 })
     expect([world.store.violations, world.clock.pending]).toEqual([[], 0])
@@ -179,6 +193,109 @@ describe('a file of many parts whose source does not open', () => {
   })
 })
 
+describe.each(['open', 'read', 'verify'] as const)('files on a drive that hangs (%s)', (step) => {
+  const manyFiles = (count: number, sizeBytes = 1_000): number[] => Array.from({ length: count }, () => sizeBytes)
+
+  it.each(ENGINES)('hold up no other, however many they are, and go on when it is back: %s', async (_, engineOf) => {
+    const world = createWorld()
+    const hung = drive(true, step)
+    const [large, ...others] = world.sources([2_000, ...manyFiles(20, 90), 2_100, 80, 1_900])
+    const onDrive = [large!, ...others.slice(0, 20)]
+    const sources = [...onDrive.map(hung.hold), ...others.slice(20)]
+    const job = world.job({ sources, partSizeBytes: 100 })
+    const engine = engineOf(world)
+    const run = engine.run(job, signal())
+
+    await aMinute(world)
+
+    expect(job.confirmations.toSorted()).toEqual([21, 22, 23])
+    expect(engine.stats().inFlight).toBe(0)
+    hung.comeBack()
+    expect(await world.until(run)).toEqual({ confirmedCount: 24, failedCount: 0 })
+    expect(world.store.content(0, 2_000)).toEqual(large!.bytes)
+    expect([world.store.violations, world.clock.pending, large!.openCount]).toEqual([[], 0, 0])
+  })
+
+  it('hold up no other session', async () => {
+    const world = createWorld()
+    const hung = drive(true, step)
+    const [healthy, ...onDrive] = world.sources([1_000, ...manyFiles(8)])
+    const stop = new AbortController()
+    const job = world.job({ sources: onDrive.map(hung.hold), partSizeBytes: 100 })
+    const run = world.engine.run(job, stop.signal)
+    await world.clock.advance(1_000)
+
+    const other = world.engine.run(world.job({ sources: [healthy!], partSizeBytes: 100 }), signal())
+
+    expect(await world.until(other, 30_000)).toEqual({ confirmedCount: 1, failedCount: 0 })
+    stop.abort(new Error('paused'))
+    await expect(world.until(run, 15_000)).rejects.toThrow('paused')
+    expect(world.engine.stats().inFlight).toBe(0)
+  })
+})
+
+describe('files whose drive is back', () => {
+  it('do not all go at once, and those that open slowly again are not put off for ever', async () => {
+    const world = createWorld({ windowMs: 1_000 })
+    const hung = drive()
+    const sources = world.sources(Array.from({ length: 40 }, () => 90))
+    const late = sources.map((source): OpenSource => {
+      const held = hung.hold(source)
+      const wait = (): Promise<void> => new Promise((resolve) => world.clock.setTimeout(resolve, 6_000))
+      return { ...held, open: async (expected) => wait().then(() => held.open(expected)) }
+    })
+    const run = world.engine.run(world.job({ sources: late, partSizeBytes: 100 }), signal())
+    await world.clock.advance(120_000)
+
+    hung.comeBack()
+
+    expect(await world.until(run)).toEqual({ confirmedCount: 40, failedCount: 0 })
+    expect(world.store.maxInFlight).toBeLessThanOrEqual(8)
+  })
+
+  it('lets a slow stream keep two windows for each part that is out, and no more', async () => {
+    const world = createWorld()
+    let hereBytes = 0
+    let more: Promise<void> = Promise.resolve()
+    const flow = (): void => {
+      more = new Promise((resolve) =>
+        world.clock.setTimeout(() => {
+          hereBytes += 10
+          resolve()
+          if (hereBytes < 2_000) flow()
+        }, 1_000),
+      )
+    }
+    flow()
+    const [stream, ...others] = world.sources([2_000, 900, 950])
+    let readers = 0
+    let mostReaders = 0
+    const slow: OpenSource = {
+      ...stream!,
+      async open(expected) {
+        const reader = await stream!.open(expected)
+        return {
+          ...reader,
+          async read(into, at) {
+            mostReaders = Math.max(mostReaders, (readers += 1))
+            while (hereBytes < at + into.byteLength) await more
+            readers -= 1
+            await reader.read(into, at)
+          },
+        }
+      },
+    }
+    const job = world.job({ sources: [slow, ...others], partSizeBytes: 100 })
+    const run = world.engine.run(job, signal())
+
+    await aMinute(world)
+
+    expect(job.confirmations.toSorted()).toEqual([1, 2])
+    expect(await world.until(run)).toEqual({ confirmedCount: 3, failedCount: 0 })
+    expect(mostReaders).toBeLessThanOrEqual(8)
+  })
+})
+
 describe('a source that cannot be opened or read for a moment, such as with too many open files', () => {
   const passing = new UploadError('ERR_UPLOAD_SOURCE_READ', 'Too many files are open.', { isRetryable: true })
 
@@ -247,6 +364,26 @@ describe('a source that cannot be opened or read for a moment, such as with too 
 
     expect(asked.length).toBeGreaterThan(1)
     expect(asked).toEqual([...new Set(asked)])
+  })
+
+  it('does not keep names from being registered while the storage is probed', async () => {
+    const world = createWorld({ fault: ({ atMs }) => (atMs < 5_000 ? { kind: 'connect' } : undefined) })
+    const sources = world.sources([4_000, 4_000, 100, 100])
+    const isBusy = (): boolean => world.clock.monotonicNow() >= 1_000
+    const busy = sources.slice(0, 2).map((source): OpenSource => {
+      return { ...source, open: (expected) => (isBusy() ? Promise.reject(passing) : source.open(expected)) }
+    })
+    const protocol = testProtocol({ addressing: 'batches', batchSize: 1 })
+    const job = world.job({ sources: [...busy, ...sources.slice(2)], protocol, partSizeBytes: 100 })
+    const run = world.engine.run(job, signal())
+    await world.clock.advance(0)
+    expect(job.records.filter(({ type }) => type === 'files.registered')).toHaveLength(2)
+
+    await world.clock.advance(12_000)
+
+    expect(job.events.some(({ type }) => type === 'unreachable')).toBe(true)
+    expect(job.confirmations).toEqual([2, 3])
+    expect(await world.until(run)).toEqual({ confirmedCount: 2, failedCount: 2 })
   })
 
   it('goes as a probe like any other once it has opened', async () => {

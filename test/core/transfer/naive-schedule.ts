@@ -61,9 +61,10 @@ export function naiveSchedule(order: 'any' | 'next'): Schedule {
     out = [...out, { unit, isFirstComer }]
     return { unit, attempt: 1, usedTries: 0, isFreshConnection: false, isFirstComer, epoch: file.epoch }
   }
+  const mayGo = (nowMs: number, isProbe: boolean): Waiting[] =>
+    waiting.filter((entry) => isDue(nowMs)(entry) || (isProbe && entry.turn.isSourceBusy !== true))
   const takeWaiting = (nowMs: number, isProbe = false): Turn | undefined => {
-    const may = waiting.filter((entry) => isDue(nowMs)(entry) || (isProbe && entry.turn.isSourceBusy !== true))
-    const first = may.toSorted((a, b) => a.notBeforeMs - b.notBeforeMs)[0]
+    const first = mayGo(nowMs, isProbe).toSorted((a, b) => a.notBeforeMs - b.notBeforeMs)[0]
     if (first === undefined) return undefined
     waiting = waiting.filter((entry) => entry !== first)
     out = [...out, { unit: first.turn.unit, isFirstComer: false }]
@@ -130,8 +131,8 @@ export function naiveSchedule(order: 'any' | 'next'): Schedule {
       restart(fileIndex, [])
       dropped.add(fileIndex)
     },
-    readyCount: (nowMs) =>
-      waiting.filter(isDue(nowMs)).length +
+    readyCount: (nowMs, isProbe = false) =>
+      Math.min(mayGo(nowMs, isProbe).length, isProbe ? 1 : Infinity) +
       open().reduce((count, { rest }) => count + (order === 'any' ? rest.length : 1), 0),
     nextDueMs: (nowMs) =>
       waiting

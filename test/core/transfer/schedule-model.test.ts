@@ -93,7 +93,8 @@ it('chooses as its rules say, whatever happens in whatever order', () => {
               each.what === 'settle' ? one.settle(turn) : one.putBack(again, nowMs + each.delayMs),
             )
           }
-          expect(schedule.readyCount(nowMs)).toBe(naive.readyCount(nowMs))
+          for (const isProbe of [false, true])
+            expect(schedule.readyCount(nowMs, isProbe)).toBe(naive.readyCount(nowMs, isProbe))
           expect(schedule.nextDueMs(nowMs)).toBe(naive.nextDueMs(nowMs))
         }
       },

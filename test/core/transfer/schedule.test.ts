@@ -236,7 +236,7 @@ describe('any schedule', () => {
             if (what === 'wait') now += 10
             if (what === 'take' || what === 'probe') {
               // A probe has the host's time, and none of its part's own.
-              const ready = schedule.readyCount(what === 'probe' ? Infinity : now)
+              const ready = schedule.readyCount(now, what === 'probe')
               const turn = schedule.take(now, what === 'probe')
               expect(turn !== undefined).toBe(ready > 0)
               if (turn === undefined) return

@@ -5,20 +5,21 @@ import { createWorld } from '../../simulation/world.ts'
 
 /** An attempt in two steps: it is answered, and it has ended. */
 function steps() {
-  let end: (tally: string) => void = () => undefined
-  const ended = new Promise<string>((resolve) => (end = resolve))
-  let onFree: () => void = () => undefined
+  let end: (isTaken: boolean) => void = () => undefined
+  const ended = new Promise<boolean>((resolve) => (end = resolve))
+  let onFree: (isAnswered: boolean) => void = () => undefined
   return {
-    begin: (of: () => void) => {
+    begin: (of: (isAnswered: boolean) => void) => {
       onFree = of
       return ended
     },
-    answer: () => onFree(),
-    end: (tally: string) => end(tally),
+    answer: () => onFree(true),
+    hang: () => onFree(false),
+    end: () => end(true),
   }
 }
 
-async function isSettled(promise: Promise<undefined> | undefined): Promise<boolean> {
+async function isSettled(promise: Promise<unknown> | undefined): Promise<boolean> {
   const pending = Symbol('pending')
   await new Promise((resolve) => setTimeout(resolve))
   return (await Promise.race([promise, Promise.resolve(pending)])) !== pending
@@ -39,7 +40,7 @@ test('frees a slot at the end of an attempt that never says so', async () => {
   const attempt = steps()
   const freed = settling(attempt.begin)
 
-  attempt.end('done')
+  attempt.end()
 
   expect(await isSettled(freed)).toBe(true)
 })
@@ -54,14 +55,35 @@ test('lets 64 be looked into without a slot, and the next when one of them has e
   const kept = settling(late.begin)
   late.answer()
   expect(await isSettled(kept)).toBe(false)
-  first[0]?.end('done')
+  first[0]?.end()
   await isSettled(kept)
   const freed = settling(later.begin)
   later.answer()
 
   expect(await isSettled(freed)).toBe(true)
-  late.end('done')
+  late.end()
   expect(await isSettled(kept)).toBe(true)
+})
+
+test('frees the slots of all whose sources hang, however many', async () => {
+  const settling = createSettling()
+  const hung = Array.from({ length: 100 }, steps)
+  const slots = hung.map(({ begin }) => settling(begin))
+
+  for (const { hang } of hung) hang()
+
+  expect(await Promise.all(slots.map(async (slot) => slot))).toEqual(hung.map(() => false))
+})
+
+test('tells whether the storage took the part', async () => {
+  const settling = createSettling()
+  const [answered, ended] = [steps(), steps()]
+  const slots = [answered, ended].map(({ begin }) => settling(begin))
+
+  answered.answer()
+  ended.end()
+
+  expect(await Promise.all(slots.map(async (slot) => slot))).toEqual([true, true])
 })
 
 test('begins nothing where there is nothing', () => {
@@ -146,9 +168,9 @@ test('counts each of the 64 once, and none that kept its slot to its end', async
   const kept = steps()
   const keptSlot = settling(kept.begin)
   kept.answer()
-  kept.end('done')
+  kept.end()
   expect(await isSettled(keptSlot)).toBe(true)
-  first[0]?.end('done')
+  first[0]?.end()
   await isSettled(undefined)
 
   const next = [steps(), steps()]

@@ -90,6 +90,7 @@ describe('answers', () => {
 
     expect([segment.status, video.status]).toEqual([400, 400])
     expect(segment.json).toEqual({
+      message: 'The request is malformed: movement_type_id: is missing; dom_hand: is missing',
       errors: [
         { field: 'movement_type_id', problem: 'is missing' },
         { field: 'dom_hand', problem: 'is missing' },

@@ -141,6 +141,18 @@ it('tells the first twenty problems of a create, however many files have one', a
   )
 })
 
+it('tells our client what is wrong with a create in words that it shows', async () => {
+  const { client } = createUplink({ baseUrl: service.url, credentials: { apiKey: API_KEY } })
+
+  const made = client.videoUploads.create({
+    ...{ movementTypeId: 3_000_000_000, playerId: 'p-17', sessionDate: '2026-11-20', sessionTypeId: 2 },
+    files: [{ name: 'clip.mp4', sizeBytes: 1, partCount: 1 }],
+  })
+
+  const message = expect.stringMatching(/It says: .*movement_type_id: expected at most 2147483647/) as string
+  await expect(made).rejects.toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REPLY', message })
+})
+
 it('cancels the session of a create whose caller has left, however short the work was', async () => {
   const undo: Undo = []
   const preparedDatabase = await openAsBlob(inject('preparedDatabase'))

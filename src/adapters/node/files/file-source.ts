@@ -38,7 +38,7 @@ export function fileSourceOn(
   disk: QuickDisk,
   path: string,
   options: FileSourceOptions = {},
-  clock: Pick<Clock, 'setTimeout'> = processClock,
+  clock: Clock = processClock,
 ): Source {
   if (typeof path !== 'string' || path === '') {
     invalid('fileSource: the path is empty or no string. Pass the path of a file.')
@@ -62,7 +62,7 @@ export function fileSourceOn(
     location,
     async describe(signal) {
       signal?.throwIfAborted()
-      const facts = unlessBusy(clock, () => lookFirst(disk, place))
+      const facts = unlessBusy(clock, () => lookFirst(disk, place), signal)
       return identityOf(isPromise(facts) ? await facts : facts)
     },
     open(expected) {

@@ -48,7 +48,7 @@ export interface Wanted {
   readonly isFresh: boolean
   readonly signal: AbortSignal
   readonly use: Extract<DescriptorUse, 'call' | 'part'>
-  /** Called at least once a second while this process has too much open to connect. */
+  /** Called at least once a second while all places are taken, or this process has too much open to connect. */
   readonly onWait?: (() => void) | undefined
 }
 
@@ -60,6 +60,9 @@ interface Origin {
   taken: number
   readonly waiting: Set<() => void>
 }
+
+/** How often who waits for a place is told that it still does, ms. */
+const TELL_EVERY_MS = 1_000
 
 /** Makes an empty pool. */
 export function createConnectionPool(options: ConnectionPoolOptions): ConnectionPool {
@@ -135,7 +138,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       const leave = onAbort(signal, () => either.abort(signal.reason))
       acquiring.add(either)
       try {
-        await takePlace(origin, maxConnectionsPerHost, either.signal)
+        await takePlace(origin, maxConnectionsPerHost, either.signal, onWait)
         try {
           const find = (): Connection | Promise<Connection> =>
             (isFresh ? undefined : takeIdle(origin)) ?? open(origin, target, either.signal)
@@ -186,23 +189,34 @@ function originOf(origins: Map<string, Origin>, target: URL): Origin {
 }
 
 /** A place that becomes free goes to whoever has waited longest. */
-async function takePlace(origin: Origin, limit: number, signal: AbortSignal): Promise<void> {
+async function takePlace(
+  origin: Origin,
+  limit: number,
+  signal: AbortSignal,
+  onWait: (() => void) | undefined,
+): Promise<void> {
   if (origin.taken < limit) {
     origin.taken += 1
     return
   }
-  await new Promise<void>((resolve, reject) => {
-    // The place stays counted while it changes hands.
-    const onTurn = () => {
-      leave()
-      resolve()
-    }
-    const leave = onAbort(signal, () => {
-      origin.waiting.delete(onTurn)
-      reject(signal.reason as Error)
+  const timer = onWait && setInterval(onWait, TELL_EVERY_MS)
+  try {
+    await new Promise<void>((resolve, reject) => {
+      // The place stays counted while it changes hands.
+      const onTurn = () => {
+        leave()
+        resolve()
+      }
+      const leave = onAbort(signal, () => {
+        origin.waiting.delete(onTurn)
+        reject(signal.reason as Error)
+      })
+      origin.waiting.add(onTurn)
     })
-    origin.waiting.add(onTurn)
-  })
+    onWait?.()
+  } finally {
+    clearInterval(timer)
+  }
 }
 
 function takeIdle(origin: Origin): Connection | undefined {

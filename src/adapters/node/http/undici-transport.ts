@@ -53,7 +53,7 @@ export function undiciTransportOn(descriptors: Descriptors, options: UndiciTrans
         isFresh,
         signal: request.signal,
         use: request.onSent === undefined ? 'call' : 'part',
-        // So that its wait for a descriptor does not pass for one for the host.
+        // So that its wait for a place or a descriptor does not pass for one for the host.
         onWait: request.onStarted,
       })
     } catch (error) {

@@ -75,6 +75,20 @@ describe.each([
     expect([held.openings, clock.monotonicNow(), clock.pending]).toEqual([7, 1_000, 0])
   })
 
+  it('is waited for no longer once nobody wants to know what it is', async () => {
+    const { clock, source } = on()
+    held.refusals = Infinity
+    const stop = new AbortController()
+    const looked = source.describe(stop.signal)
+    looked.catch(() => undefined)
+    await expect.poll(() => clock.pending).toBe(1)
+
+    stop.abort(new Error('closed'))
+
+    await expect(looked).rejects.toThrow('closed')
+    expect(clock.pending).toBe(0)
+  })
+
   it('for longer is told, and may be asked for again', async () => {
     const { clock, source } = on()
     held.refusals = Infinity

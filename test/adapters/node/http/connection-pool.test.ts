@@ -2,7 +2,7 @@
 
 import { EventEmitter, getEventListeners } from 'node:events'
 import type { Socket } from 'node:net'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 
 import { createDescriptors, type Descriptors } from '../../../../src/adapters/node/descriptors.ts'
 import { createConnectionPool, type ConnectionPool } from '../../../../src/adapters/node/http/connection-pool.ts'
@@ -28,6 +28,28 @@ describe('a place in the pool', () => {
     expect(await soon(third)).toBe(NOTHING)
     pool.discard(held)
     expect((await third).client).toBeDefined()
+  })
+
+  it('is waited for as what it is, so that the wait does not pass for one for the host', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    try {
+      const { pool, acquire } = setUp(1)
+      const first = await acquire()
+      let told = 0
+      const second = acquire({ onWait: () => void (told += 1) })
+      await soon(second)
+      expect(told).toBe(0)
+
+      vi.advanceTimersByTime(60_000)
+      expect(told).toBe(60)
+      pool.release(first)
+      await second
+
+      // Time to connect counts from here.
+      expect([told, vi.getTimerCount()]).toEqual([61, 0])
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('comes back from a connection that could not be made', async () => {
@@ -269,8 +291,9 @@ function setUp(
     target = TARGET,
     isFresh = false,
     signal = new AbortController().signal,
+    onWait,
   }: Partial<Parameters<ConnectionPool['acquire']>[1]> & { readonly target?: URL } = {}) =>
-    pool.acquire(target, { isFresh, signal, use: 'call' })
+    pool.acquire(target, { isFresh, signal, use: 'call', onWait })
   return { pool, acquire, descriptors, wires, fail: (error: Error | undefined) => void (failure = error) }
 }
 
