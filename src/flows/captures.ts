@@ -120,12 +120,13 @@ function frameRateOf(input: CapturesInput, kind: CaptureKind): number | undefine
  * files they are. With `rename` they get their folder's name in front instead, and more of the path where that is not enough.
  */
 function distinctNames(files: readonly UploadFile[], isRename: boolean | undefined): UploadFile[] {
-  const firsts = new Map<string, Source>()
+  /** The first source of each name. */
+  const taken = new Map<string, Source>()
   const shared = new Set<string>()
   for (const { source } of files) {
     const { name } = source
-    const first = firsts.get(name)
-    if (first === undefined) firsts.set(name, source)
+    const first = taken.get(name)
+    if (first === undefined) taken.set(name, source)
     else if (isRename) shared.add(name)
     else {
       invalid(
@@ -134,18 +135,17 @@ function distinctNames(files: readonly UploadFile[], isRename: boolean | undefin
       )
     }
   }
-  const taken = new Set(firsts.keys())
   return files.map((file) => {
-    if (!shared.has(file.source.name)) return file
-    const name = nameByFolder(file, taken)
-    taken.add(name)
-    return { ...file, source: renamedSource(file.source, name) }
+    const { source } = file
+    if (!shared.has(source.name)) return file
+    const name = nameByFolder(source, taken)
+    taken.set(name, source)
+    return { ...file, source: renamedSource(source, name) }
   })
 }
 
 /** `field/cam1/a.mp4` → `cam1_a.mp4`, then `field_cam1_a.mp4`. */
-function nameByFolder(file: UploadFile, taken: ReadonlySet<string>): string {
-  const { name, location = name } = file.source
+function nameByFolder({ name, location = name }: Source, taken: ReadonlyMap<string, Source>): string {
   const folders = location.split(/[/\\]+/).filter((step) => !['', '.', '..'].includes(step))
   for (let depth = 2; depth <= folders.length; depth += 1) {
     const candidate = [...folders.slice(-depth, -1), name].join('_')

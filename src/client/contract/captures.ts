@@ -78,14 +78,14 @@ export function addressesByName(
   names: readonly string[],
 ): { readonly addresses: ReadonlyMap<string, string> } | { readonly mismatch: RegisterMismatch } {
   const asked = new Set(names)
-  const spareNames = groupByForm(names.filter((name) => !Object.hasOwn(raw, name)))
+  const spareNames = byForm(names.filter((name) => !Object.hasOwn(raw, name)))
   // Only forms that were asked for: a reply may have a million keys that nobody asked for.
   const isSpare = (key: string): boolean => !asked.has(key) && spareNames.has(key.normalize('NFC'))
-  const spareKeys = groupByForm(spareNames.size === 0 ? [] : Object.keys(raw).filter(isSpare))
+  const spareKeys = byForm(spareNames.size === 0 ? [] : Object.keys(raw).filter(isSpare))
   const keyOf = (name: string): string | undefined => {
     if (Object.hasOwn(raw, name)) return name
-    const [keys = [], rivals = []] = [spareKeys.get(name.normalize('NFC')), spareNames.get(name.normalize('NFC'))]
-    return keys.length === 1 && rivals.length === 1 ? keys[0] : undefined
+    const form = name.normalize('NFC')
+    return spareNames.get(form) && spareKeys.get(form)
   }
   const addresses = new Map<string, string>()
   const ownerOf = new Map<string, string>()
@@ -104,13 +104,14 @@ export function addressesByName(
   return missing.length + shared.length === 0 ? { addresses } : { mismatch: { missing, shared } }
 }
 
-function groupByForm(names: readonly string[]): Map<string, string[]> {
-  const groups = new Map<string, string[]>()
+/** The names by their composed form; undefined under one that several share. */
+function byForm(names: readonly string[]): Map<string, string | undefined> {
+  const forms = new Map<string, string | undefined>()
   for (const name of names) {
     const form = name.normalize('NFC')
-    groups.set(form, [...(groups.get(form) ?? []), name])
+    forms.set(form, forms.has(form) ? undefined : name)
   }
-  return groups
+  return forms
 }
 
 /** Longer than any signed address, in characters. Servers accept no more than half of it. */
