@@ -28,7 +28,11 @@ export interface Schedule {
    * for all. Without such a unit it takes one that waits, even before its time, but none that waits for its source.
    */
   take(nowMs: number, isProbe?: boolean): Turn | undefined
-  /** A taken unit will be tried again, not before `notBeforeMs`. Does nothing if its file was dropped or restarted meanwhile. */
+  /**
+   * A taken unit will be tried again, not before `notBeforeMs`. If it waits for its source, its file is held until then, so that the
+   * source is closed meanwhile: what a drive has lost is only found again by opening it anew. Does nothing if its file was dropped or
+   * restarted meanwhile.
+   */
   putBack(turn: Turn, notBeforeMs: number): void
   /** Restarts a file with these units. What was given out of it before can no longer be put back. */
   restart(fileIndex: number, units: readonly Unit[], deadlineMs?: number): void
@@ -145,7 +149,9 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
       return turn
     },
     putBack(turn, notBeforeMs) {
-      if (takeBack(turn)) waiting.add({ turn: { ...turn, isFirstComer: false }, notBeforeMs })
+      if (!takeBack(turn)) return
+      if (turn.isSourceBusy) hold(turn.unit.fileIndex, true)
+      waiting.add({ turn: { ...turn, isFirstComer: false }, notBeforeMs })
     },
     hold,
     restart,

@@ -345,6 +345,37 @@ describe('a source that cannot be opened or read for a moment, such as with too 
     expect(job.events.filter(({ type }) => type === 'retry')).toHaveLength(4)
   })
 
+  it('is opened anew where only that helps: its other parts do not keep what was opened before', async () => {
+    const world = createWorld({ windowMs: 100 })
+    const [source] = world.sources([100_000])
+    let isRestarted = false
+    const restarting: OpenSource = {
+      ...source!,
+      async open(expected) {
+        const wasRestarted = isRestarted
+        const reader = await source!.open(expected)
+        return {
+          ...reader,
+          async read(into, at) {
+            await new Promise<void>((resolve) => world.clock.setTimeout(resolve, 1 + (at % 7)))
+            if (wasRestarted !== isRestarted) throw passing
+            await reader.read(into, at)
+          },
+        }
+      },
+    }
+    const job = world.job({ sources: [restarting], partSizeBytes: 100 })
+    const run = world.engine.run(job, signal())
+    await world.clock.advance(1_000)
+    isRestarted = true
+
+    expect(await world.until(run)).toEqual({ confirmedCount: 1, failedCount: 0 })
+
+    const retries = job.events.flatMap((event) => (event.type === 'retry' ? [event.attempt] : []))
+    expect(retries.length).toBeLessThanOrEqual(8)
+    expect(new Set(retries)).toEqual(new Set([1]))
+  })
+
   it.each([100, 1_000])('is asked again after its wait also while the storage is away (%i bytes)', async (size) => {
     const world = createWorld({ fault: ({ atMs }) => (atMs < 60_000 ? { kind: 'connect' } : undefined) })
     const [source] = world.sources([size])

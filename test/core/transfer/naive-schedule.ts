@@ -117,6 +117,7 @@ export function naiveSchedule(order: 'any' | 'next'): Schedule {
       const file = files.get(fileIndex)
       if (file === undefined || dropped.has(fileIndex) || file.epoch !== turn.epoch) return
       giveBack(turn)
+      if (turn.isSourceBusy === true) hold(fileIndex, true)
       waiting = [...waiting, { turn: { ...turn, isFirstComer: false }, notBeforeMs }]
     },
     hold,

@@ -132,12 +132,23 @@ describe('a schedule in any order', () => {
 
   it('probes before its time with no part that waits for its source', () => {
     const schedule = createSchedule({ order: 'any' })
-    schedule.add(units(0, 2))
+    schedule.add(units(0, 1))
+    schedule.add(units(1, 1))
     schedule.putBack({ ...schedule.take(0)!, isSourceBusy: true }, 30_000)
     schedule.putBack(schedule.take(0)!, 60_000)
 
-    expect([name(schedule.take(1, true)), name(schedule.take(1, true))]).toEqual(['0/2', 'none'])
+    expect([name(schedule.take(1, true)), name(schedule.take(1, true))]).toEqual(['1/1', 'none'])
     expect(name(schedule.take(30_000, true))).toBe('0/1')
+  })
+
+  it('gives nothing else of a file while a part of it waits for its source', () => {
+    const schedule = createSchedule({ order: 'any' })
+    schedule.add(units(0, 3))
+    const [first, second] = [schedule.take(0)!, schedule.take(0)!]
+    for (const turn of [first, second]) schedule.putBack({ ...turn, isSourceBusy: true }, 30_000)
+
+    expect([name(schedule.take(29_999)), schedule.readyCount(30_000)]).toEqual(['none', 1])
+    expect(takeAll(schedule, 30_000)).toEqual(['0/2', '0/1', '0/3'])
   })
 
   it('lets parts of the same time go in the order in which they were put back', () => {
