@@ -96,7 +96,8 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
   const openSlots = (nowMs: number): number => {
     const { kind } = circuit.state(nowMs)
     const others = inFlight()
-    if (kind === 'closed') return window.room(others, nowMs)
+    // Those that no longer hang may be too many. They take nothing away from other hosts.
+    if (kind === 'closed') return Math.max(0, window.room(others, nowMs))
     return kind === 'probing' && others === 0 ? 1 : 0
   }
 

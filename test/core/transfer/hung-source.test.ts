@@ -253,6 +253,29 @@ describe('files whose drive is back', () => {
     expect(world.store.maxInFlight).toBeLessThanOrEqual(8)
   })
 
+  it('take no place of other sessions where their storage throttles, of which more are in flight than it may have', async () => {
+    const busy = { kind: 'status', status: 503, code: 'SlowDown' } as const
+    let taken = 0
+    const world = createWorld({
+      windowMs: ({ end }) => (end === 1_000 ? 25_000 : 1_000),
+      fault: ({ end }) => (end === 2_000 && taken++ % 3 > 0 ? busy : undefined),
+    })
+    const hung = drive(true, 'read')
+    const sources = world.sources(Array.from({ length: 52 }, (_, index) => (index < 12 ? 1_000 : 2_000)))
+    const held = sources.map((source, index) => (index < 12 ? hung.hold(source) : source))
+    const job = world.job({ sources: held, partSizeBytes: 2_000 })
+    const run = world.engine.run(job, signal())
+    for (let second = 0; second < 600 && job.confirmations.length < 40; second += 1) await world.clock.advance(1_000)
+    hung.comeBack()
+    await world.clock.advance(100)
+    expect([job.confirmations.length, world.store.inFlight()]).toEqual([40, 12])
+
+    const other = world.engine.run(world.job({ sources: world.sources([10]), partSizeBytes: 100 }), signal())
+
+    expect(await world.until(other, 2_000)).toEqual({ confirmedCount: 1, failedCount: 0 })
+    expect(await world.until(run)).toEqual({ confirmedCount: 52, failedCount: 0 })
+  })
+
   it('lets a slow stream keep two windows for each part that is out, and no more', async () => {
     const world = createWorld()
     let hereBytes = 0
