@@ -22,7 +22,7 @@ export interface FixedEngineOptions {
   readonly random: Random
   /** Computes the MD5 of every part; absent: nothing is verified. */
   readonly hasher?: Hasher
-  /** Parts in flight across all sessions, 1 to 64. Those whose sources hang do not count. */
+  /** Parts in flight across all sessions, 1 to 64. Those whose sources hang, or did, do not count. */
   readonly concurrency: number
   /** The maximum number of tries of a part, the first included. An attempt that never reached the host uses none up. Default 8. */
   readonly retries?: number

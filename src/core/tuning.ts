@@ -31,8 +31,8 @@ export interface TuningOptions {
   readonly clock: Clock
   /**
    * Parts in flight across all sessions: 1 to 64, or `auto` (default), which starts at 4 and finds its own number. Those whose
-   * sources hang do not count. adaptiveTuning uses 62 at most, so that with calls and bare handshakes there are at most 64
-   * connections to a host.
+   * sources hang, or did, do not count. adaptiveTuning uses 62 at most, so that with calls and bare handshakes there are at most
+   * 64 connections to a host.
    */
   readonly concurrency?: number | 'auto'
   /**
