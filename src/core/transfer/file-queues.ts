@@ -14,7 +14,7 @@ export interface FileQueue {
   cursor: number
   /** No new unit of this file may go: with `order: next`, or after a probe, the one that is out or waits must settle first. */
   isBusy: boolean
-  /** Nothing new of this file may go while its source is being opened: the turns of it that waited before. Undefined: it may. */
+  /** Nothing new of this file may go while its source is waited for: the turns of it that waited before. Undefined: it may. */
   held: WaitingTurn[] | undefined
   /** Its position among the files, in the order in which they were first added. */
   readonly place: number
