@@ -133,7 +133,7 @@ const MALFORMED = {
   type: 'object',
   required: ['message', 'errors'],
   properties: {
-    message: { type: 'string', description: 'All problems in words.' },
+    message: { type: 'string', description: 'The problems in words: at most twenty.' },
     errors: {
       type: 'array',
       items: {

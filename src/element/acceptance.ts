@@ -43,7 +43,7 @@ export interface AcceptanceRules {
 }
 
 /** What the command leaves out of a folder as well. By its path: what is in the trash of a memory card was not dropped on purpose. */
-const SYSTEM_FILE =
+export const SYSTEM_FILE =
   /(^|\/)(\.|~\$|(\$recycle\.bin|system volume information|lost\+found|__macosx)\/|(thumbs\.db|desktop\.ini|icon\r)$)|\.(tmp|part|crdownload)$/i
 
 /** Judges `files` in their order, as additions to `present`. */

@@ -2,6 +2,7 @@
 // browser gives them, so that after a reload one click is enough.
 
 import { learnFacts } from '../browser.ts'
+import { SYSTEM_FILE } from './acceptance.ts'
 import { kindsIn } from './attributes.ts'
 import type { Identity } from './file-identity.ts'
 
@@ -119,7 +120,17 @@ async function walkHandle(handle: Handle, folder = ''): Promise<ChosenFile[]> {
   const inside: Handle[] = []
   for await (const child of handle.values()) inside.push(child)
   // All at once: one after the other, a thousand files took half a second.
-  return (await Promise.all(inside.map((child) => walkHandle(child, `${folder}${handle.name}/`)))).flat()
+  const path = `${folder}${handle.name}/`
+  const walk = (child: Handle) => walkHandle(child, path).catch(unlessLeftOut(path + child.name))
+  return (await Promise.all(inside.map(walk))).flat()
+}
+
+/** A folder that is left out anyway need not be readable: the trash of a memory card seldom is, and kept all other files of the card away. */
+function unlessLeftOut(path: string): (error: unknown) => never[] {
+  return (error) => {
+    if (SYSTEM_FILE.test(`${path}/`)) return []
+    throw error
+  }
 }
 
 async function walkEntry(entry: FileSystemEntry): Promise<ChosenFile[]> {
@@ -133,7 +144,8 @@ async function walkEntry(entry: FileSystemEntry): Promise<ChosenFile[]> {
   for (;;) {
     const portion = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject))
     if (portion.length === 0) return found
-    found.push(...(await Promise.all(portion.map(walkEntry))).flat())
+    const walk = (child: FileSystemEntry) => walkEntry(child).catch(unlessLeftOut(child.fullPath))
+    found.push(...(await Promise.all(portion.map(walk))).flat())
   }
 }
 

@@ -14,8 +14,8 @@ export interface Notices {
   readonly element: HTMLElement
   /** Says that what was dropped or added holds no file. */
   showNothing(): void
-  /** Names the refused files. There must be at least one. */
-  showRefused(refused: readonly Refusal[]): void
+  /** Names refused files, behind those that are named already. There must be at least one. */
+  showRefused(added: readonly Refusal[]): void
   /** Takes back, of the refusals that are shown, those that do not hold any more. */
   keepRefused(holds: (refusal: Refusal) => boolean): void
   /** Shows an error. `title` replaces the words for its code. */
@@ -49,7 +49,8 @@ export function createNotices(onChange: () => void, onDismissed: () => void): No
   const notices: Notices = {
     element,
     showNothing: () => show((words) => [words.nothingFound]),
-    showRefused(refused) {
+    showRefused(added) {
+      const refused = [...refusals, ...added]
       show((words) => {
         const named = refused
           .slice(0, NAMED_REFUSALS)
@@ -62,6 +63,7 @@ export function createNotices(onChange: () => void, onDismissed: () => void): No
     keepRefused(holds) {
       const kept = refusals.filter(holds)
       if (kept.length === refusals.length) return
+      refusals = []
       if (kept.length > 0) notices.showRefused(kept)
       else notices.clear()
     },

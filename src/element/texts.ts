@@ -163,7 +163,7 @@ export const englishTexts: UploaderTexts = {
     mixed: 'upload videos and tracking files separately',
     character: 'its name has / or \\; rename it',
     empty: 'the file is empty',
-    system: 'hidden or made by the system',
+    system: 'hidden, in the trash, unfinished or made by the system',
     twice: 'it was added already',
     elsewhere: 'it is being uploaded already',
     name: 'another file has the same name; rename one of them',

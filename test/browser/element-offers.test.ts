@@ -13,7 +13,7 @@ const VIDEO = { 'movement-type': '1', player: 'p-17', date: '2026-11-20', 'sessi
 
 describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', () => {
   const clips = { 'swing-01.mp4': pattern(1000), 'swing-02.mp4': pattern(6 * MIB), 'gone.mp4': pattern(1000) }
-  const pages = useElementPages(clips)
+  const pages = useElementPages({ ...clips, 'notes.pdf': pattern(100) })
 
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
   const offer = (page: Page) => page.getByRole('group', { name: 'An earlier upload is not finished' })
@@ -218,6 +218,36 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
     await second.getByRole('alert').getByText('swing-02.mp4: it is being uploaded already').waitFor()
     const begun = await page.evaluate(() => globalThis.told.filter(({ name }) => name === 'start').length)
     expect(begun).toBe(1)
+  })
+
+  test('says of a file that only a start finds in another upload that it is, beside what was refused before', async () => {
+    const page = await pages.openPage()
+    await page.route(isLatePart, () => undefined)
+    await pages.addElement(page, VIDEO)
+    await page.evaluate(() => {
+      const first = document.querySelector('mocap-uploader')!
+      const second = document.createElement('mocap-uploader')
+      for (const name of first.getAttributeNames()) second.setAttribute(name, first.getAttribute(name)!)
+      second.id = 'second'
+      second.toggleAttribute('auto-start', true)
+      second.credentials = first.credentials
+      document.body.append(second)
+    })
+    await hasLooked(page)
+    await pick(page, 'swing-01.mp4', 'swing-02.mp4')
+    await button(page, 'Upload 2 files').click()
+    await heading(page).first().getByText('1 of 2 files confirmed').waitFor()
+
+    const second = page.locator('#second')
+    const chosen = ['swing-02.mp4', 'notes.pdf'].map(pages.pathOf)
+    await second.locator('input').first().setInputFiles(chosen)
+
+    const refused = second.getByRole('alert').getByRole('listitem')
+    await refused.getByText('swing-02.mp4: it is being uploaded already').waitFor()
+    expect(await refused.allTextContents()).toEqual([
+      'notes.pdf: not a kind of file that is taken here',
+      'swing-02.mp4: it is being uploaded already',
+    ])
   })
 
   test('is none where no file could be read: its session is given up at once, and the file can be chosen again', async () => {

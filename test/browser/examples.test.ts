@@ -196,6 +196,7 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
 
       expect([created.length, sent.size]).toEqual([0, 1])
       expect(await page.getByRole('group', { name: 'An earlier upload' }).count()).toBe(0)
+      expect(await page.getByRole('listitem').last().innerText()).toBe('swing-03.mp4: for the next upload')
       await page.click('button:has-text("Upload 1 clip")')
       await page.waitForSelector('[role=status]:has-text("done: 1 of 1 confirmed")')
     })

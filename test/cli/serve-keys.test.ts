@@ -1,6 +1,7 @@
 // `serve keys`: a key is made, shown once, opens its organisation, and is revoked; the command says what it cannot do.
 
 import { existsSync } from 'node:fs'
+import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -76,6 +77,15 @@ it.each([
   expect(code).toBe(2)
   expect(stderr).toContain(words)
   expect(existsSync(join(cli.folder, 'dtaa'))).toBe(false)
+})
+
+it('says of a folder that it cannot look into why that is, not that nobody has begun it', async () => {
+  await symlink('circle', join(cli.folder, 'circle'))
+
+  const { code, stderr } = await cli.run(['serve', 'keys', 'list', '--data', 'circle'])
+
+  expect(code).toBe(2)
+  expect(stderr).toContain('--data: "circle" is there and is not a folder.')
 })
 
 it('takes either managed keys or a fixed one, and says loudly when it is the latter', async () => {

@@ -164,3 +164,42 @@ it('keeps a clip that its handle calls a file and that cannot be read now, so th
 
   expect(found.map(({ location }) => location)).toEqual(['1.mp4'])
 })
+
+describe('a folder in which one cannot be read', () => {
+  const refuses = () => Promise.reject(new DOMException('', 'NoModificationAllowedError'))
+  const file = new File(['one'], 'a.mp4')
+  const folders = {
+    'by their handles': (name: string) => {
+      const closed = { kind: 'directory', name, values: () => ({ [Symbol.asyncIterator]: () => ({ next: refuses }) }) }
+      const clip = { kind: 'file', name: 'a.mp4', getFile: () => Promise.resolve(file) }
+      async function* values() {
+        yield* await Promise.resolve([closed, clip])
+      }
+      const getAsFileSystemHandle = () => Promise.resolve({ kind: 'directory', name: 'card', values })
+      return { kind: 'file', getAsFile: () => null, webkitGetAsEntry: () => null, getAsFileSystemHandle }
+    },
+    'by their entries': (name: string) => {
+      const closed = {
+        ...{ isDirectory: true, fullPath: `/card/${name}` },
+        createReader: () => ({ readEntries: (_: unknown, fail: (error: unknown) => void) => fail('closed') }),
+      }
+      const clip = { isFile: true, fullPath: '/card/a.mp4', file: (give: (file: File) => void) => give(file) }
+      const createReader = () => {
+        const portions = [[closed, clip], []]
+        return { readEntries: (give: (entries: unknown) => void) => give(portions.shift()) }
+      }
+      const entry = { isDirectory: true, fullPath: '/card', createReader }
+      return { kind: 'file', getAsFile: () => null, webkitGetAsEntry: () => entry }
+    },
+  }
+  const found = async (item: object) => {
+    const files = await filesOfDrop({ items: [item] } as unknown as DataTransfer)
+    return files.map(({ location }) => location)
+  }
+
+  it.each(Object.entries(folders))('gives its other files, if that would be left out anyway, %s', async (_, folder) => {
+    for (const name of ['.Trashes', 'System Volume Information', 'lost+found'])
+      expect(await found(folder(name))).toEqual(['card/a.mp4'])
+    expect(await found(folder('camera 2'))).toEqual([])
+  })
+})

@@ -21,6 +21,9 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
   // Clips that have been delivered are not sent again with the next ones.
   const delivered = new Set(files.filter((file) => file.state === 'confirmed').map(({ name }) => name))
   const left = clips.filter(({ name }) => !delivered.has(name))
+  // An earlier upload takes its own clips alone.
+  const taken = new Set(files.map(({ name }) => name))
+  const beside = clips.filter(({ name }) => !taken.has(name))
   // An upload that did not finish goes on where it was, with the clips that the page still has.
   const unfinished = state === 'partial' || state === 'failed' ? view.upload : undefined
 
@@ -117,13 +120,15 @@ export function Delivery({ uplink }: { readonly uplink: BrowserUplink }) {
       </p>
       {error && <p role="alert">{error.message}</p>}
       <ul>
-        {files.length > 0
-          ? files.map((file) => <FileRow key={file.fileIndex} file={file} still={still} />)
-          : clips.map(({ name }) => (
-              <li key={name}>
-                <bdi>{name}</bdi>
-              </li>
-            ))}
+        {files.map((file) => (
+          <FileRow key={file.fileIndex} file={file} still={still} />
+        ))}
+        {beside.map(({ name }) => (
+          <li key={name}>
+            <bdi>{name}</bdi>
+            {files.length > 0 && ': for the next upload'}
+          </li>
+        ))}
       </ul>
     </section>
   )

@@ -1,9 +1,10 @@
 // `mocap-uplink serve keys`: whoever runs the service makes, lists and revokes the API keys of organisations.
 
-import { existsSync } from 'node:fs'
+import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import type { Command } from 'commander'
+import { errorCode } from '../../adapters/node/file-problem.ts'
 import { checkText } from '../../client/checks.ts'
 import type { ApiKeyRecord, KeyRing } from '../../service/index.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
@@ -88,9 +89,10 @@ async function withKeys(
   if (databaseUrl === undefined) {
     const where = 'Say where the keys are kept: --data DIR, or --database-url-file FILE or DATABASE_URL.'
     const data = options.data ?? invalid(where)
-    if (options.mayBegin) await makeFolderOf(data, '--data')
-    else if (!existsSync(join(data, 'db')))
+    const missing = await interruptible(access(join(data, 'db')).catch(errorCode), context.interruption)
+    if (!options.mayBegin && (missing === 'ENOENT' || missing === 'ENOTDIR'))
       invalid(`--data: no service and no \`serve keys create\` has begun "${data}". Name their folder.`)
+    await makeFolderOf(data, '--data')
   }
   const { openKeyRing } = await import('../../service/index.ts')
   const ring = await openKeyRing({ dataDir: options.data, databaseUrl })
