@@ -5,6 +5,7 @@ import { isFileName } from '../client/contract/fields.ts'
 import { kindsIn } from './attributes.ts'
 import type { ChosenFile } from './chosen-files.ts'
 import { isSameFile, isSamePlace, namesakesAmong, type Identity } from './file-identity.ts'
+import { SYSTEM_FILE } from './system-file.ts'
 
 export type RefusalReason =
   /** Not one of the kinds that `accept` names. */
@@ -41,10 +42,6 @@ export interface AcceptanceRules {
   /** The files of uploads that are driven elsewhere. */
   readonly driven: readonly Identity[]
 }
-
-/** What the command leaves out of a folder as well. By its path: what is in the trash of a memory card was not dropped on purpose. */
-export const SYSTEM_FILE =
-  /(^|\/)(\.|~\$|(\$recycle\.bin|system volume information|lost\+found|__macosx)\/|(thumbs\.db|desktop\.ini|icon\r)$)|\.(tmp|part|crdownload)$/i
 
 /** Judges `files` in their order, as additions to `present`. */
 export function judgeFiles<Chosen extends ChosenFile>(

@@ -2,9 +2,9 @@
 // browser gives them, so that after a reload one click is enough.
 
 import { learnFacts } from '../browser.ts'
-import { SYSTEM_FILE } from './acceptance.ts'
 import { kindsIn } from './attributes.ts'
 import type { Identity } from './file-identity.ts'
+import { SYSTEM_FILE } from './system-file.ts'
 
 /** A file, its place, such as `folder/cam1/a.mp4`, and its handle if the browser gave one. */
 export interface ChosenFile extends Identity {
