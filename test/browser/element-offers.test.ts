@@ -2,7 +2,7 @@
 // gone on meanwhile; and what a pause says is kept.
 
 import { rm, utimes, writeFile } from 'node:fs/promises'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { pattern } from '../../src/testing/transport/requests.ts'
 import { chromiumPath } from './rig/chromium.ts'
@@ -193,20 +193,26 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
     },
   )
 
-  test('is not begun anew by another element that looked before, nor by a tab beside this one', async () => {
-    const page = await pages.openPage()
+  /** Adds an element whose uploads do not end, and a second one with these attributes besides; gives the second, once both have looked. */
+  async function addTwo(page: Page, attributes: Record<string, string> = {}): Promise<Locator> {
     await page.route(isLatePart, () => undefined)
     await pages.addElement(page, VIDEO)
-    await page.evaluate(() => {
+    await page.evaluate((more) => {
       const first = document.querySelector('mocap-uploader')!
       const second = document.createElement('mocap-uploader')
       for (const name of first.getAttributeNames()) second.setAttribute(name, first.getAttribute(name)!)
+      for (const [name, value] of Object.entries(more)) second.setAttribute(name, value)
       second.id = 'second'
       second.credentials = first.credentials
       document.body.append(second)
-    })
+    }, attributes)
     await hasLooked(page)
-    const second = page.locator('#second')
+    return page.locator('#second')
+  }
+
+  test('is not begun anew by another element that looked before, nor by a tab beside this one', async () => {
+    const page = await pages.openPage()
+    const second = await addTwo(page)
     await second.locator('input').first().setInputFiles(pages.pathOf('swing-02.mp4'))
     await second.getByRole('button', { name: 'Upload 1 file' }).waitFor()
     await pick(page, 'swing-01.mp4', 'swing-02.mp4')
@@ -222,23 +228,11 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
 
   test('says of a file that only a start finds in another upload that it is, beside what was refused before', async () => {
     const page = await pages.openPage()
-    await page.route(isLatePart, () => undefined)
-    await pages.addElement(page, VIDEO)
-    await page.evaluate(() => {
-      const first = document.querySelector('mocap-uploader')!
-      const second = document.createElement('mocap-uploader')
-      for (const name of first.getAttributeNames()) second.setAttribute(name, first.getAttribute(name)!)
-      second.id = 'second'
-      second.toggleAttribute('auto-start', true)
-      second.credentials = first.credentials
-      document.body.append(second)
-    })
-    await hasLooked(page)
+    const second = await addTwo(page, { 'auto-start': '' })
     await pick(page, 'swing-01.mp4', 'swing-02.mp4')
     await button(page, 'Upload 2 files').click()
     await heading(page).first().getByText('1 of 2 files confirmed').waitFor()
 
-    const second = page.locator('#second')
     const chosen = ['swing-02.mp4', 'notes.pdf'].map(pages.pathOf)
     await second.locator('input').first().setInputFiles(chosen)
 
