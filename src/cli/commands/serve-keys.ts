@@ -89,9 +89,7 @@ async function withKeys(
   if (databaseUrl === undefined) {
     const where = 'Say where the keys are kept: --data DIR, or --database-url-file FILE or DATABASE_URL.'
     const data = options.data ?? invalid(where)
-    const missing = await interruptible(access(join(data, 'db')).catch(errorCode), context.interruption)
-    if (!options.mayBegin && (missing === 'ENOENT' || missing === 'ENOTDIR'))
-      invalid(`--data: no service and no \`serve keys create\` has begun "${data}". Name their folder.`)
+    if (!options.mayBegin) await interruptible(checkBegun(data), context.interruption)
     await makeFolderOf(data, '--data')
   }
   const { openKeyRing } = await import('../../service/index.ts')
@@ -105,6 +103,13 @@ async function withKeys(
   } finally {
     await ring.close()
   }
+}
+
+/** Rejects if nobody has made a database in this folder. Whatever else is wrong with it is said when it is opened. */
+async function checkBegun(data: string): Promise<void> {
+  const problem = await access(join(data, 'db')).catch(errorCode)
+  if (problem === 'ENOENT' || problem === 'ENOTDIR')
+    invalid(`--data: no service and no \`serve keys create\` has begun "${data}". Name their folder.`)
 }
 
 async function create(ring: KeyRing, { org, name }: { org: string; name: string }) {
