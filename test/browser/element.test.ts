@@ -1,6 +1,7 @@
 // The element as a coach meets it, in a real Chromium, under a strict Content-Security-Policy, against the service on
 // another origin: drop, wrong file, pause, reload, cancel, no network, keyboard alone, and what a screen reader is told.
 
+import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { API_KEY } from '../service/service-under-test.ts'
 import { chromiumPath } from './rig/chromium.ts'
@@ -11,6 +12,14 @@ const MIB = 1024 * 1024
 
 describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
   const { paths, button, pick, told, openPage, addElement, uploadHalf, listen } = useElement()
+
+  /** Pauses an upload of two files when one is confirmed, with nothing left in flight. */
+  async function pauseHalf(page: Page): Promise<void> {
+    const letGo = await uploadHalf(page)
+    await button(page, 'Pause').click()
+    await heading(page).getByText('Paused. 1 of 2 files confirmed').waitFor()
+    await letGo()
+  }
 
   test('uploads what is dropped, in natural order, and tells the page', async () => {
     const page = await openPage()
@@ -80,11 +89,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
   test('pauses with nothing in flight, and resumes', async () => {
     const page = await openPage()
     await addElement(page)
-    const letGo = await uploadHalf(page)
-
-    await button(page, 'Pause').click()
-    await heading(page).getByText('Paused. 1 of 2 files confirmed').waitFor()
-    await letGo()
+    await pauseHalf(page)
     await button(page, 'Resume').click()
 
     await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
@@ -93,10 +98,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
   test('says of what is paused that it is, also while what was added since is uploaded, and goes on with all', async () => {
     const page = await openPage()
     await addElement(page)
-    const letGo = await uploadHalf(page)
-    await button(page, 'Pause').click()
-    await heading(page).getByText('Paused. 1 of 2 files confirmed').waitFor()
-    await letGo()
+    await pauseHalf(page)
     const isPut = (url: URL): boolean => url.searchParams.has('X-Amz-Signature')
     await page.route(isPut, () => undefined)
 
