@@ -10,6 +10,8 @@ const filesIn = (folder: string) =>
     .filter((name) => name.endsWith('.ts'))
     .map((name) => ({ name: name.split(sep).join('/'), text: readFileSync(join(root, folder, name), 'utf8') }))
 const sources = filesIn('src')
+/** Test files that the runner runs before each of the others, with their hooks. */
+const SETUP_FILES = ['conformance/cancel-opened.ts']
 
 /** Room → rooms of this project that it may import, and packages that it may import. */
 const mayUse: Record<string, { readonly rooms: readonly string[]; readonly packages: readonly string[] }> = {
@@ -171,6 +173,14 @@ describe('every file', () => {
 
     expect(tests.length).toBeGreaterThan(400)
     expect(tests.filter(({ text }) => text.split('\n').length > 500).map(({ name }) => name)).toEqual([])
+  })
+
+  // A worker loads such a module once for many test files: hooks at its top would be those of the first of them only.
+  it('that tests share sets its hooks in a function, which each of them calls', () => {
+    const shared = filesIn('test').filter(({ name }) => !name.endsWith('.test.ts'))
+    const hooked = shared.filter(({ text }) => /^(?:before|after)(?:All|Each)\(/m.test(text)).map(({ name }) => name)
+
+    expect(hooked).toEqual(SETUP_FILES)
   })
 
   it('is named for what it is about', () => {

@@ -6,7 +6,19 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { diskJournal } from '../../src/node.ts'
 import { CAPTURE, lastLine, VIDEO } from './cli-under-test.ts'
-import { cli, service, stateDir, environment, run, sessions, killedUpload, startService } from './resume-rig.ts'
+import {
+  cli,
+  service,
+  stateDir,
+  environment,
+  run,
+  sessions,
+  killedUpload,
+  startService,
+  useInterruptedUploads,
+} from './resume-rig.ts'
+
+useInterruptedUploads()
 
 const hasScript = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0
 if (!hasScript) console.warn('Skipped: the question of cancel on a terminal, which needs script of util-linux.')

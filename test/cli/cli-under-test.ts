@@ -28,6 +28,7 @@ export interface CliProcess {
   readonly process: ChildProcess
   /** Settles when stdout so far matches; rejects when the process ends without it. */
   seen(pattern: RegExp): Promise<void>
+  /** Rejects when the process cannot be started. */
   readonly ended: Promise<CliEnd>
 }
 
@@ -66,8 +67,9 @@ export async function installCli(): Promise<CliUnderTest> {
       look()
     })
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-    const ended = new Promise<CliEnd>((settle) => {
+    const ended = new Promise<CliEnd>((settle, reject) => {
       child.once('close', (code, signal) => settle({ code: code ?? asShell(signal), stdout, stderr }))
+      child.once('error', reject)
     })
     return {
       process: child,
@@ -78,7 +80,7 @@ export async function installCli(): Promise<CliUnderTest> {
             if (pattern.test(stdout)) settle()
           }
           look()
-          void ended.then((end) => reject(new Error(`ended without ${String(pattern)}: ${JSON.stringify(end)}`)))
+          ended.then((end) => reject(new Error(`ended without ${String(pattern)}: ${JSON.stringify(end)}`)), reject)
         }),
     }
   }

@@ -1,4 +1,4 @@
-// A service of its own for each test, and uploads that stop in the middle. Tests that import it get its hooks, too.
+// A service of its own for each test, and uploads that stop in the middle.
 
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, utimes, writeFile } from 'node:fs/promises'
@@ -24,18 +24,21 @@ export let service: IndependentService
 export let stateDir: string
 export const big = randomBytes(12 * MIB)
 
-beforeAll(async () => {
-  cli = await installCli()
-  await writeFile(join(cli.folder, 'small.mp4'), 'content')
-  await writeFile(join(cli.folder, 'big.mp4'), big)
-  await utimes(join(cli.folder, 'big.mp4'), WRITTEN_AT, WRITTEN_AT)
-  for (const name of ['take-1.action', 'take-2.action']) await writeFile(join(cli.folder, name), name)
-})
-afterAll(() => cli.remove())
-beforeEach(async () => {
-  stateDir = join(await mkdtemp(join(cli.folder, 'state-')), 'sessions')
-})
-afterEach(() => service.close())
+/** Called once by each test file. */
+export function useInterruptedUploads(): void {
+  beforeAll(async () => {
+    cli = await installCli()
+    await writeFile(join(cli.folder, 'small.mp4'), 'content')
+    await writeFile(join(cli.folder, 'big.mp4'), big)
+    await utimes(join(cli.folder, 'big.mp4'), WRITTEN_AT, WRITTEN_AT)
+    for (const name of ['take-1.action', 'take-2.action']) await writeFile(join(cli.folder, name), name)
+  })
+  afterAll(() => cli.remove())
+  beforeEach(async () => {
+    stateDir = join(await mkdtemp(join(cli.folder, 'state-')), 'sessions')
+  })
+  afterEach(() => service.close())
+}
 
 export function environment(more: Record<string, string> = {}): Record<string, string> {
   return { MOCAP_BASE_URL: service.url, MOCAP_API_KEY: service.apiKey, MOCAP_STATE_DIR: stateDir, ...more }

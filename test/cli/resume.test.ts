@@ -19,7 +19,10 @@ import {
   waitingUpload,
   killedUpload,
   startService,
+  useInterruptedUploads,
 } from './resume-rig.ts'
+
+useInterruptedUploads()
 
 function putsOf(fileName: string): (number | undefined)[] {
   return service

@@ -9,6 +9,7 @@ export function serviceProjects(...names: readonly string[]) {
       include: ['test/conformance/**/*.test.ts'],
       isolate: false,
       globalSetup: ['test/conformance/target.ts'],
+      setupFiles: ['test/conformance/cancel-opened.ts'],
       testTimeout: 300_000,
       hookTimeout: 300_000,
     },

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto'
 
-import { afterAll, inject } from 'vitest'
+import { inject } from 'vitest'
 
 import { callAt, put, type Answer } from './plain-http.ts'
 import type { Target } from './target.ts'
@@ -67,9 +67,11 @@ export interface VideoFile {
 }
 
 const opened = new Set<string>()
-afterAll(async () => {
+
+export async function cancelOpened(): Promise<void> {
   for (const id of opened) await call('DELETE', `/upload_videos/${id}`)
-})
+  opened.clear()
+}
 
 /** Opens a video session for files of these sizes and numbers of chunks. */
 export async function openVideo(

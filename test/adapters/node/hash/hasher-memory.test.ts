@@ -7,7 +7,19 @@ import { Worker } from 'node:worker_threads'
 import { describe, expect, it, vi } from 'vitest'
 import { COPIES, copyAt, createHashMemory, type Place } from '../../../../src/adapters/node/hash/hash-memory.ts'
 import { HASH_PROGRAM, hashWorkerData } from '../../../../src/adapters/node/hash/worker-hash-program.ts'
-import { KIB, MIB, ZEROS_128_KIB, ABC, started, sharedWindow, makeHasher, md5 } from './worker-hasher-rig.ts'
+import {
+  KIB,
+  MIB,
+  ZEROS_128_KIB,
+  ABC,
+  started,
+  sharedWindow,
+  makeHasher,
+  md5,
+  watchThreads,
+} from './worker-hasher-rig.ts'
+
+watchThreads()
 
 describe('the memory of workerHasher', () => {
   it('leaves a plain window to its owner', async () => {

@@ -3,7 +3,20 @@
 import type { Worker } from 'node:worker_threads'
 import { describe, expect, it, vi } from 'vitest'
 import { workerHasher } from '../../../../src/adapters/node/hash/worker-hasher.ts'
-import { KIB, MIB, ZEROS_64_KIB, ABC, started, open, sharedWindow, makeHasher, md5 } from './worker-hasher-rig.ts'
+import {
+  KIB,
+  MIB,
+  ZEROS_64_KIB,
+  ABC,
+  started,
+  open,
+  sharedWindow,
+  makeHasher,
+  md5,
+  watchThreads,
+} from './worker-hasher-rig.ts'
+
+watchThreads()
 
 describe('the thread of workerHasher', () => {
   it('is not started for the first 4 MiB of bodies whose lengths are told, and then for all that are not small', async () => {

@@ -30,14 +30,17 @@ export function makeHasher(options: WorkerHasherOptions = {}): WorkerHasher {
   return hasher
 }
 
-beforeEach(() => {
-  process.on('worker', remember)
-})
-afterEach(async () => {
-  process.off('worker', remember)
-  await Promise.all(open.splice(0).map((hasher) => hasher.close()))
-  started.length = 0
-})
+/** Called once by each test file. */
+export function watchThreads(): void {
+  beforeEach(() => {
+    process.on('worker', remember)
+  })
+  afterEach(async () => {
+    process.off('worker', remember)
+    await Promise.all(open.splice(0).map((hasher) => hasher.close()))
+    started.length = 0
+  })
+}
 
 export function md5(bytes: Uint8Array): string {
   return createHash('md5').update(bytes).digest('hex')

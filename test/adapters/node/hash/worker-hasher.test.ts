@@ -6,7 +6,9 @@ import { describe, expect, it, vi } from 'vitest'
 import { workerHasher } from '../../../../src/adapters/node/hash/worker-hasher.ts'
 import type { Hasher } from '../../../../src/core/ports.ts'
 import { hasherContract } from '../../../../src/testing/hasher-contract.ts'
-import { KIB, MIB, ABC, started, sharedWindow, makeHasher, md5 } from './worker-hasher-rig.ts'
+import { KIB, MIB, ABC, started, sharedWindow, makeHasher, md5, watchThreads } from './worker-hasher-rig.ts'
+
+watchThreads()
 
 hasherContract('workerHasher, every body on a thread', () => {
   const hasher = workerHasher({ smallBodyBytes: 0 })

@@ -5,7 +5,9 @@ import { describe, expect, test } from 'vitest'
 import { TransportError } from '../../../../src/core/errors.ts'
 import { bodyOf, failureOf, pattern, requestTo } from '../../../../src/testing/transport/requests.ts'
 import { answering, httpAnswer } from '../../../../src/testing/scripted-server.ts'
-import { MIB, make, serve, afterSteps } from './undici-rig.ts'
+import { MIB, make, serve, afterSteps, closeAfterEach } from './undici-rig.ts'
+
+closeAfterEach()
 
 describe('how an attempt ended', () => {
   test('is never whole while the last window has not left the process', async () => {

@@ -6,7 +6,9 @@ import type net from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { bodyOf, failureOf, pattern, requestTo } from '../../../../src/testing/transport/requests.ts'
 import { answering, httpAnswer } from '../../../../src/testing/scripted-server.ts'
-import { MIB, make, serve, afterSteps } from './undici-rig.ts'
+import { MIB, make, serve, afterSteps, closeAfterEach } from './undici-rig.ts'
+
+closeAfterEach()
 
 describe('connections', () => {
   test('are used again, by one request at a time, and gather nothing', async () => {

@@ -3,7 +3,9 @@
 import { describe, expect, test } from 'vitest'
 import { bodyOf, failureOf, pattern, requestTo } from '../../../../src/testing/transport/requests.ts'
 import { answering, httpAnswer } from '../../../../src/testing/scripted-server.ts'
-import { MIB, make, serve } from './undici-rig.ts'
+import { MIB, make, serve, closeAfterEach } from './undici-rig.ts'
+
+closeAfterEach()
 
 describe('an answer that cannot be read', () => {
   const heads: [string, string][] = [

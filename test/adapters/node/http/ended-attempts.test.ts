@@ -13,7 +13,9 @@ import { answering, httpAnswer } from '../../../../src/testing/scripted-server.t
 import { bodyOf, pattern, requestTo } from '../../../../src/testing/transport/requests.ts'
 import { createWorld } from '../../../simulation/world.ts'
 import type { WatchedSource } from '../../../simulation/watched-source.ts'
-import { open, serve } from './undici-rig.ts'
+import { open, serve, closeAfterEach } from './undici-rig.ts'
+
+closeAfterEach()
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as (options: { type: 'minor' | 'major' }) => void

@@ -6,7 +6,9 @@ import { describe, expect, test } from 'vitest'
 import { undiciTransport } from '../../../../src/adapters/node/http/undici-transport.ts'
 import { bodyOf, failureOf, pattern, requestTo } from '../../../../src/testing/transport/requests.ts'
 import { answering, httpAnswer } from '../../../../src/testing/scripted-server.ts'
-import { MIB, open, make, serve } from './undici-rig.ts'
+import { MIB, open, make, serve, closeAfterEach } from './undici-rig.ts'
+
+closeAfterEach()
 
 describe('over TLS', () => {
   test('trusts a private authority that it was given', async () => {

@@ -5,7 +5,9 @@ import { describe, expect, test } from 'vitest'
 import { bodyOf, failureOf, pattern, requestTo } from '../../../../src/testing/transport/requests.ts'
 import type { ScriptedConnection } from '../../../../src/testing/scripted-connection.ts'
 import { answering, httpAnswer } from '../../../../src/testing/scripted-server.ts'
-import { MIB, make, serve } from './undici-rig.ts'
+import { MIB, make, serve, closeAfterEach } from './undici-rig.ts'
+
+closeAfterEach()
 
 describe('through a proxy', () => {
   const tunnel = async (

@@ -9,9 +9,13 @@ import { scriptedServer, type ScriptedServer } from '../../../../src/testing/scr
 export const MIB = 1024 * 1024
 
 export const open: { close(): Promise<void> }[] = []
-afterEach(async () => {
-  for (const thing of open.splice(0)) await thing.close()
-})
+
+/** Called once by each test file. */
+export function closeAfterEach(): void {
+  afterEach(async () => {
+    for (const thing of open.splice(0)) await thing.close()
+  })
+}
 
 export const make = (options: UndiciTransportOptions = {}): Transport => {
   const transport = undiciTransport({ caPem: localhostCertificate, ...options })

@@ -8,7 +8,9 @@ import type { PieceSequence } from '../../../../src/core/ports.ts'
 import { transportContract } from '../../../../src/testing/transport-contract.ts'
 import { bodyOf, pattern, requestTo } from '../../../../src/testing/transport/requests.ts'
 import { answering, httpAnswer } from '../../../../src/testing/scripted-server.ts'
-import { MIB, open, make, serve } from './undici-rig.ts'
+import { MIB, open, make, serve, closeAfterEach } from './undici-rig.ts'
+
+closeAfterEach()
 
 transportContract('undiciTransport', () => undiciTransport(), { hasReset: true, isProgressLive: true })
 

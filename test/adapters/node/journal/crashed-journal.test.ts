@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { diskJournal } from '../../../../src/adapters/node/journal/disk-journal.ts'
 import { folderOfKey } from '../../../../src/adapters/node/journal/session-folder.ts'
-import { temporary, confirmed, received, pathOf, write, read } from './disk-journal-rig.ts'
+import { temporary, confirmed, received, pathOf, write, read, removeAfterEach } from './disk-journal-rig.ts'
+
+removeAfterEach()
 
 describe('a journal after a crash', () => {
   it('drops a torn tail, and cuts it off before it goes on', async () => {

@@ -19,10 +19,13 @@ export async function temporary(): Promise<string> {
   return join(folder, 'state')
 }
 
-afterEach(async () => {
-  vi.restoreAllMocks()
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
-})
+/** Called once by each test file. */
+export function removeAfterEach(): void {
+  afterEach(async () => {
+    vi.restoreAllMocks()
+    for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
+  })
+}
 
 /** Network drives and other platforms. */
 export const onThreads: QuickDisk = { mayAskNow: () => false, askNow: (work) => work() }

@@ -8,7 +8,9 @@ import { describe, expect, it } from 'vitest'
 import { diskJournal, diskJournalOn } from '../../../../src/adapters/node/journal/disk-journal.ts'
 import { folderOfKey } from '../../../../src/adapters/node/journal/session-folder.ts'
 import { journalContract } from '../../../../src/testing/journal-contract.ts'
-import { temporary, onThreads, atOnce, confirmed, write, read } from './disk-journal-rig.ts'
+import { temporary, onThreads, atOnce, confirmed, write, read, removeAfterEach } from './disk-journal-rig.ts'
+
+removeAfterEach()
 
 const quickFolder = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 

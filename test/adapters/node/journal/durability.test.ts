@@ -18,7 +18,10 @@ import {
   fileHandles,
   openFiles,
   failure,
+  removeAfterEach,
 } from './disk-journal-rig.ts'
+
+removeAfterEach()
 
 describe('durability', () => {
   it('costs few fsyncs: records in flight share them, received parts do not wait', async () => {

@@ -7,7 +7,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { diskJournal } from '../../../../src/adapters/node/journal/disk-journal.ts'
 import type { JournalRecord } from '../../../../src/core/journal/journal.ts'
-import { confirmed, received, begun, read, canMountHere } from './disk-journal-rig.ts'
+import { confirmed, received, begun, read, canMountHere, removeAfterEach } from './disk-journal-rig.ts'
+
+removeAfterEach()
 
 describe('a disk that takes nothing', () => {
   if (!canMountHere) process.stdout.write('SKIPPED: a really full disk needs root on Linux to mount a tmpfs\n')

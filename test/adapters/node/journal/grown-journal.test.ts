@@ -19,7 +19,10 @@ import {
   openFiles,
   canMountHere,
   failure,
+  removeAfterEach,
 } from './disk-journal-rig.ts'
+
+removeAfterEach()
 
 describe('a journal that has grown', () => {
   /** Each part is sent over and over, as in a bad night. */

@@ -4,7 +4,18 @@ import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { diskJournal } from '../../../../src/adapters/node/journal/disk-journal.ts'
-import { temporary, confirmed, received, begun, pathOf, read, fileHandles } from './disk-journal-rig.ts'
+import {
+  temporary,
+  confirmed,
+  received,
+  begun,
+  pathOf,
+  read,
+  fileHandles,
+  removeAfterEach,
+} from './disk-journal-rig.ts'
+
+removeAfterEach()
 
 describe('a folder in the place of the journal', () => {
   it('is told when the session is opened', async () => {
