@@ -136,7 +136,7 @@ describe('a file that is confirmed by a call', () => {
     expect(confirm).not.toHaveBeenCalled()
   })
 
-  it('is given time, after a second refusal, for what is still on its way to arrive before its parts go again', async () => {
+  it('is given time, more after each further refusal, for what is still on its way to arrive before its parts go again', async () => {
     const refusal = new UploadError('ERR_UPLOAD_CONFIRM_REFUSED', 'The etag is not the stored one.')
     const confirm = (): Promise<void> => Promise.reject(refusal)
     const { file, job, record, clock, signal } = await receivedFile(memoryJournal(), { confirm })
@@ -156,6 +156,13 @@ describe('a file that is confirmed by a call', () => {
     await clock.advance(1)
 
     expect([again.mock.calls.length, file.state]).toEqual([2, 'ready'])
+
+    await finish()
+    await clock.advance(1_999)
+    expect(again).toHaveBeenCalledTimes(2)
+    await clock.advance(1)
+
+    expect(again).toHaveBeenCalledTimes(3)
   })
 
   it('is sent again once at most where the service does not know it: it may be another service', async () => {
@@ -196,6 +203,22 @@ describe('names', () => {
     answers[1]?.()
 
     expect(await Promise.all(both)).toEqual([undefined, true])
+  })
+
+  it('of which one is refused are asked for one by one: the others go on, and only that one fails', async () => {
+    const asked: string[] = []
+    const register: NonNullable<Protocol['register']> = (_session, plans) => {
+      asked.push(plans.map(({ name }) => name).join())
+      const refusal = new HttpStatusError('ERR_UPLOAD_SERVICE_REFUSED', 'No such name.', { status: 422 })
+      if (plans.some(({ fileIndex }) => fileIndex === 2)) return Promise.reject(refusal)
+      return Promise.resolve(plans.map(({ fileIndex, name }) => ({ fileIndex, addresses: [`https://s.test/${name}`] })))
+    }
+    const { job, signal } = await begunSession(memoryJournal(), { register }, 4)
+
+    await job.replenish(signal)
+
+    expect(asked).toEqual(['1.c3d,2.c3d,3.c3d', '1.c3d', '2.c3d', '3.c3d'])
+    expect(job.ledger.files.map(({ state }) => state)).toEqual(['ready', 'ready', 'failed', 'ready'])
   })
 
   it('are refused the place of a file that an earlier life registered', async () => {
