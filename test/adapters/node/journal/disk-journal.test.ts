@@ -29,6 +29,15 @@ for (const [name, disk] of [
   })
 }
 
+describe('sessions that begin in the same millisecond', () => {
+  it('are listed in the order in which they began', async () => {
+    const journal = diskJournal({ folder: await temporary(), clock: { wallNow: () => 1_000, monotonicNow: () => 0 } })
+    for (const key of ['c', 'a', 'b']) await write(journal, [[confirmed(0)]], key)
+
+    expect(await journal.list()).toEqual(['c', 'a', 'b'])
+  })
+})
+
 describe('a disk that takes only the beginning of what is written at once', () => {
   it('is given the rest, and no line is lost or torn', async () => {
     const folder = await temporary()

@@ -1,13 +1,24 @@
 // A journal on a disk that takes nothing.
 
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { dirname, join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
 import { diskJournal } from '../../../../src/adapters/node/journal/disk-journal.ts'
 import type { JournalRecord } from '../../../../src/core/journal/journal.ts'
-import { confirmed, received, begun, read, canMountHere, removeAfterEach } from './disk-journal-rig.ts'
+import {
+  temporary,
+  confirmed,
+  received,
+  begun,
+  pathOf,
+  read,
+  fileHandles,
+  failure,
+  canMountHere,
+  removeAfterEach,
+} from './disk-journal-rig.ts'
 
 removeAfterEach()
 
@@ -20,6 +31,18 @@ describe('a disk that takes nothing', () => {
       code: 'ERR_UPLOAD_JOURNAL',
       details: { systemCode: 'ENOENT' },
     })
+  })
+
+  it('keeps nothing of a journal that did not fit: it would take what room there is', async () => {
+    const folder = await temporary()
+    const session = await diskJournal({ folder }).open('k')
+    const before = await readdir(dirname(pathOf(folder)))
+    vi.spyOn(await fileHandles(), 'sync').mockRejectedValueOnce(failure('ENOSPC'))
+
+    await expect(session.append([begun(1)])).rejects.toMatchObject({ details: { systemCode: 'ENOSPC' } })
+
+    expect(await readdir(dirname(pathOf(folder)))).toEqual(before)
+    await session.close()
   })
 
   it.skipIf(!canMountHere)('because it is read-only is told so, not that someone took the folder away', async () => {
