@@ -71,6 +71,24 @@ test('passes a place from one request to the next without asking for it again', 
   expect(asked.questions).toBe(5)
 })
 
+test('says that requests wait in it, and of each when its wait is over: none is timed for connecting before', async () => {
+  const { locks } = fakeLocks()
+  const { open, transport } = heldTransport()
+  const sharing = sharingHosts(transport, locks)
+  let started = 0
+  const onStarted = (): void => void (started += 1)
+
+  const sent = Array.from({ length: 6 }, (_, at) => sharing.send({ ...put(at), onStarted }))
+  await expect.poll(() => open.length).toBe(5)
+
+  expect([sharing.hasQueue, started]).toEqual([true, 5])
+  open.shift()?.()
+  await expect.poll(() => open.length).toBe(5)
+  expect(started).toBe(6)
+  for (const answer of open) answer()
+  await Promise.all(sent)
+})
+
 test('gives its places back when it has nothing to send, so that another tab gets them', async () => {
   const { locks } = fakeLocks()
   const [one, other] = [heldTransport(), heldTransport()]
