@@ -127,6 +127,10 @@ it.each([
   expect({ reason, isOffline }).toEqual({ reason: 'no route to it', isOffline: expected })
 })
 
+it('claims nothing of the network for a failure that it cannot explain', () => {
+  expect(explainFailure(failureOf('EPROTO'))).toEqual({ isOffline: false })
+})
+
 it('says of a host that is silent that it did not answer', () => {
   expect(failureOf('ETIMEDOUT').message).toBe('storage.example:443 did not answer while connecting (ETIMEDOUT)')
 })
