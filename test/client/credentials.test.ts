@@ -163,6 +163,19 @@ describe('a function', () => {
     expect(inspect(error, { depth: 9 })).not.toContain('r-123')
   })
 
+  it.each([undefined, null, 'r-123', { name: 'r123' }])(
+    'that fails with what is no error is told without it: %o',
+    async (reason) => {
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- A host in plain JavaScript may reject with anything.
+      const subject = clientUnderTest({ credentials: { accessToken: () => Promise.reject(reason) } })
+
+      expect(await rejection(subject.client.requestedAnalyses.list())).toMatchObject({
+        code: 'ERR_UPLOAD_CREDENTIALS_REFUSED',
+        message: 'The accessToken function ended in a failure.',
+      })
+    },
+  )
+
   it('that reaches nobody is asked three times at first contact, and its own failure is told', async () => {
     let asked = 0
     const subject = clientUnderTest({

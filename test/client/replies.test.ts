@@ -66,6 +66,7 @@ describe('a success that is none', () => {
     expect(await errorOf(reply, createSession)).toMatchObject({
       code: 'ERR_UPLOAD_SERVICE_REPLY',
       message: `The service answered 200 with ${what} when asked to create the capture session. Check the base URL.`,
+      details: { isBaseUrlDoubtful: true },
     })
   })
 
