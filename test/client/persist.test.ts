@@ -145,6 +145,18 @@ describe('a call of which each try that was heard leaves something behind', () =
     expect(asked.filter((one) => one.startsWith('try'))).toHaveLength(3)
   })
 
+  it('has all of its time again once a question was answered: the host is back', async () => {
+    const { clock, ended, asked } = persisting(
+      { tries: [lost, away], questions: [away, undefined] },
+      { giveUpAfterMs: 400 },
+    )
+    await clock.advance(60_000)
+
+    expect(await ended).toEqual({ failure: away, awayMs: 400 })
+    const tries = ['try at 400', 'try at 650', 'try at 800']
+    expect(asked).toEqual(['try at 0', 'question at 250', 'question at 400', ...tries])
+  })
+
   it('is tried again without a question while nobody heard it', async () => {
     const { clock, ended, asked } = persisting({ tries: [away, away, 'success'], questions: [undefined] })
     await clock.advance(60_000)
