@@ -103,7 +103,7 @@ describe('a success that is none', () => {
     })
   })
 
-  it.each([undefined, 'OK', {}, { done: true }, 'null'])('a confirmation may be answered with %j', async (body) => {
+  it.each([undefined, 'OK', 're\u{FFFD}u', {}, { done: true }, 'null'])('a confirmation may be answered with %j', async (body) => {
     await expect(resultOf(body, confirm)).resolves.toBeUndefined()
     await expect(resultOf(body, confirm, html)).resolves.toBeUndefined()
   })
