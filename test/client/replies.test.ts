@@ -103,10 +103,13 @@ describe('a success that is none', () => {
     })
   })
 
-  it.each([undefined, 'OK', 're\u{FFFD}u', {}, { done: true }, 'null'])('a confirmation may be answered with %j', async (body) => {
-    await expect(resultOf(body, confirm)).resolves.toBeUndefined()
-    await expect(resultOf(body, confirm, html)).resolves.toBeUndefined()
-  })
+  it.each([undefined, 'OK', 're\u{FFFD}u', {}, { done: true }, 'null'])(
+    'a confirmation may be answered with %j',
+    async (body) => {
+      await expect(resultOf(body, confirm)).resolves.toBeUndefined()
+      await expect(resultOf(body, confirm, html)).resolves.toBeUndefined()
+    },
+  )
 
   it('is no page because a server labels its JSON so', async () => {
     const body = { analysis_segment_id: 7 }
