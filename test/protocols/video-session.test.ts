@@ -240,6 +240,15 @@ describe('confirming', () => {
     await expect(confirming).resolves.toBe(undefined)
   })
 
+  it('asks the host of refusals only: what is no answer confirms nothing', async () => {
+    const { protocol, answer } = start({ isAlreadyConfirmed: () => true })
+
+    const confirming = errorOf(protocol.confirm!('s-1', 7, parts, NEVER))
+    await answer({ status: 200, body: '<html>Welcome to the hotel' })
+
+    expect(await confirming).toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REPLY' })
+  })
+
   it('takes the promise of an async function for no word of success', async () => {
     const isAlreadyConfirmed = (() => Promise.resolve(false)) as unknown as () => boolean
     const { protocol, answer } = start({ isAlreadyConfirmed })
