@@ -287,7 +287,7 @@ it('nothing more is read of a file once the upload has ended while that file was
   expect(signals.map(({ aborted }) => aborted)).toEqual([true])
 })
 
-it('nothing is open any more once a pause has ended, though a read takes its time to end', async () => {
+it('nothing is open any more once a pause has ended, though a read and a close take their time', async () => {
   let openCount = 0
   let finish: () => void = () => undefined
   const unhurried = (name: string): Source => {
@@ -299,6 +299,7 @@ it('nothing is open any more once a pause has ended, though a read takes its tim
         ...reader,
         read: () => new Promise<void>((resolve) => (finish = resolve)),
         async close() {
+          await new Promise<void>((resolve) => (finish = resolve))
           await reader.close()
           openCount -= 1
         },
@@ -315,7 +316,24 @@ it('nothing is open any more once a pause has ended, though a read takes its tim
 
   finish()
   await clock.advance(1_000)
+  expect([upload.state, openCount]).toEqual(['pausing', 1])
+
+  finish()
+  await clock.advance(1_000)
   expect([upload.state, openCount]).toEqual(['paused', 0])
+  await uplink.close()
+  await ended
+})
+
+it('a pause waits for no file that has not opened: on a drive that is gone it never may', async () => {
+  const gone = (name: string): Source => ({ ...asSent(name), open: never })
+  const { upload, clock, uplink } = await resumed([...sent(0, 1), ...sent(1, 1)], gone, md5Hasher())
+  const ended = endOf(upload)
+  await clock.advance(1_000)
+  upload.pause()
+  await clock.advance(1_000)
+
+  expect(upload.state).toBe('paused')
   await uplink.close()
   await ended
 })
