@@ -228,14 +228,16 @@ it('asks for a few more sessions when the storage says of young addresses that t
 })
 
 it.each([
-  ['only the one that gets no new upload', REFUSED, ['rejected', 'fulfilled', 'fulfilled'], 3],
+  ['only the one that gets no new upload', REFUSED, true, ['rejected', 'fulfilled', 'fulfilled'], 3],
   [
     'all at once if the store is away',
     new UploadError('ERR_UPLOAD_HOST_UNREACHABLE', 'Away.', { isRetryable: true }),
+    true,
     ['rejected', 'rejected', 'rejected'],
     1,
   ],
-])('fails, of files whose uploads are gone, %s', async (_, failure, outcomes, sessions) => {
+  ['all at once if one upload was for all', REFUSED, false, ['rejected', 'rejected', 'rejected'], 1],
+])('fails, of files whose uploads are gone, %s', async (_, failure, hasOwn, outcomes, sessions) => {
   const clock = createSimulatedClock()
   const record = createSessionRecord(memoryJournal(), clock, 'k')
   const addressed = ({ fileIndex }: PlannedFile): AddressedFile => ({
@@ -245,7 +247,7 @@ it.each([
   let created = 0
   const protocol = {
     ...{ traits: { addressing: 'unit' }, request: () => ({ method: 'PUT', headers: {} }) },
-    register: () => Promise.resolve(undefined),
+    register: hasOwn ? () => Promise.resolve(undefined) : undefined,
     confirm: () => Promise.resolve(),
     create: (plans: readonly PlannedFile[]) =>
       created++ === 0
