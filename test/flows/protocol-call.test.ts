@@ -1,6 +1,8 @@
-// A confirmation that is under way at a pause may still be answered; none begins after one.
+// How a call of a host's protocol ends. A confirmation that is under way at a pause may still be answered; none begins after one.
 
 import { expect, it } from 'vitest'
+import type { HostWait, OnWaiting } from '../../src/core/ports.ts'
+import type { TransferEvent } from '../../src/core/transfer/transfer-job.ts'
 import { callProtocol } from '../../src/flows/protocol-call.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
 
@@ -21,4 +23,48 @@ it('lets no try begin after a pause, not even if the pause comes from who is tol
   await expect(mayBegin('never')).resolves.toBe(true)
   await expect(mayBegin('before it is told of')).resolves.toBe(false)
   await expect(mayBegin('as it is told of')).resolves.toBe(false)
+})
+
+const WAIT: HostWait = {
+  ...{ host: 'h:443', operation: 'confirm', reason: 'it answers 503', isDoubtful: false },
+  ...{ sinceMs: 0, untilMs: 10_000, giveUpAtMs: undefined },
+}
+
+it('has half a minute to end in, whatever waits it goes on to report', async () => {
+  const clock = createSimulatedClock()
+  const pause = new AbortController()
+  const endings: unknown[] = []
+  const call = (onWaiting: OnWaiting): Promise<never> => {
+    const reportAgain = (): void => {
+      void onWaiting(WAIT)
+      clock.setTimeout(reportAgain, 10_000)
+    }
+    clock.setTimeout(reportAgain, 10_000)
+    return new Promise(() => undefined)
+  }
+  const ended = callProtocol({ clock, report: () => undefined }, pause.signal, call)
+  ended.catch((error: unknown) => endings.push(error))
+  await clock.advance(1_000)
+  pause.abort(new Error('paused'))
+
+  await clock.advance(29_999)
+  expect(endings).toEqual([])
+  await clock.advance(1)
+
+  expect(endings).toMatchObject([{ code: 'ERR_UPLOAD_TIMEOUT' }])
+})
+
+it('is heard of no more once it has ended: what it waits for would seem to last for ever', async () => {
+  const events: TransferEvent[] = []
+  let tell: OnWaiting = () => undefined
+  const report = (event: TransferEvent): void => void events.push(event)
+  await callProtocol({ clock: createSimulatedClock(), report }, new AbortController().signal, (onWaiting) => {
+    tell = onWaiting
+    return Promise.resolve()
+  })
+  expect(events.map(({ type }) => type)).toEqual(['reachable'])
+
+  void tell(WAIT)
+
+  expect(events).toHaveLength(1)
 })
