@@ -38,8 +38,8 @@ it('names each file with its end, and of each part what the storage answered to 
   } as const
   const records = [
     ...[begun, created, received(0, 1, 3), received(0, 2, 6), received(1, 1, 3, false), failed],
-    // Two of the three bytes of this part were taken.
-    received(2, 2, 5),
+    // Two of the three bytes of the second part were taken.
+    ...[received(2, 1, 3), received(2, 2, 5)],
     { at: AT, type: 'file.confirmed', fileIndex: 0, sha256: 'f'.repeat(64) } as const,
   ]
   const whole = { etag: `"${MD5}"`, md5: MD5, receivedAt: TIME }
@@ -67,7 +67,7 @@ it('names each file with its end, and of each part what the storage answered to 
         ...{ status: 'failed', isVerified: false },
         parts: [part(1, { ...whole, isVerified: false }), part(2)],
       }),
-      file('c', 12, { status: 'unfinished', isVerified: false, parts: [part(1), part(2)] }),
+      file('c', 12, { status: 'unfinished', isVerified: false, parts: [part(1, verified), part(2)] }),
     ],
   })
 })
