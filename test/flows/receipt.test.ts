@@ -1,9 +1,13 @@
 // What a receipt says was delivered: nothing that is not there whole.
 
+import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
 
+import { md5Hasher } from '../../src/adapters/node/hash/md5-hasher.ts'
+import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
 import { JOURNAL_VERSION, type JournalRecord } from '../../src/core/journal/journal.ts'
 import { makeReceipt } from '../../src/flows/receipt.ts'
+import { createFarEnd, goodService, VIDEO } from '../security/far-end.ts'
 
 const AT = Date.UTC(2026, 10, 20, 13)
 const TIME = '2026-11-20T13:00:00.000Z'
@@ -81,5 +85,26 @@ it('says nothing of a session that there is not yet', () => {
     status: 'open',
     sessionId: undefined,
     files: [{ parts: [{}, {}] }, {}, {}],
+  })
+})
+
+it('and a report call no file verified of which the storage proved only one part', async () => {
+  const { uplink, settled } = createFarEnd({
+    hasher: md5Hasher(),
+    service: goodService((_, partNumber) => `https://s.test/${partNumber}`),
+    // The digest of its first part, and what says nothing of the other.
+    storage({ url }, body) {
+      const etag = url.endsWith('/1') ? createHash('md5').update(body).digest('hex') : `${MD5}-2`
+      return { status: 200, headers: { etag: `"${etag}"` } }
+    },
+  })
+  const files = [{ source: bytesSource('a.mp4', new Uint8Array(20)) }]
+  const unitLimits = { minBytes: 1, maxBytes: 1_000, maxCount: 100, multipleOfBytes: 1 }
+
+  const report = await settled(uplink.uploadVideos({ ...VIDEO, files, partSizeBytes: 10, unitLimits }).done())
+
+  expect(report).toMatchObject({ status: 'confirmed', files: [{ status: 'confirmed', verified: false }] })
+  expect(await uplink.receipt(report.key)).toMatchObject({
+    files: [{ status: 'confirmed', isVerified: false, parts: [{ isVerified: true }, { isVerified: false }] }],
   })
 })
