@@ -98,6 +98,19 @@ describe('registering', () => {
     expect(await registering).toHaveLength(3)
   })
 
+  it('tells of no wait when it asks again and is answered at once', async () => {
+    const { protocol, answer } = start()
+    const told: unknown[] = []
+    const onWaiting = (wait: unknown): void => void told.push(wait)
+
+    const registering = protocol.register!('m-1', files, { isRepeat: true, signal: NEVER, onWaiting })
+    await answer(DUPLICATE)
+    await answer({ status: 200, body: addresses })
+    await registering
+
+    expect(told).toEqual([undefined, undefined])
+  })
+
   it('asks again with reprocess when its own first answer was lost', async () => {
     const { protocol, transport, answer } = start()
 
