@@ -228,7 +228,11 @@ describe('confirming', () => {
     const confirming = errorOf(protocol.confirm!('s-1', 7, parts, NEVER))
     await answer({ status, body })
 
-    expect(await confirming).toMatchObject({ code: 'ERR_UPLOAD_CONFIRM_REFUSED', details: { status } })
+    // By its cause it is told whether the service knows the file at all.
+    expect(await confirming).toMatchObject({
+      ...{ code: 'ERR_UPLOAD_CONFIRM_REFUSED', details: { status } },
+      cause: { code: 'ERR_UPLOAD_SERVICE_REFUSED', status },
+    })
   })
 
   it('lets the host say which refusal is a success', async () => {
