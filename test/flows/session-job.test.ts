@@ -32,14 +32,14 @@ const files = (count: number): PlannedFile[] =>
   }))
 
 /** A session of so many files, the first of which is registered. */
-async function begunSession(journal: Journal, own: Partial<Protocol> = {}, count = 1) {
+async function begunSession(journal: Journal, own: Partial<Protocol> = {}, count = 1, params = {}) {
   const clock = createSimulatedClock()
   const record = createSessionRecord(journal, clock, 'k')
   const begun = {
     version: JOURNAL_VERSION,
     key: 'k',
     flow: 'capture',
-    params: {},
+    params,
     files: files(count),
     locations: [],
   } as const
@@ -165,6 +165,49 @@ describe('a file that is confirmed by a call', () => {
     expect(again).toHaveBeenCalledTimes(3)
   })
 
+  it('is believed to be refused after six such refusals, however doubtful its parts are each time', async () => {
+    const refusal = new UploadError('ERR_UPLOAD_CONFIRM_REFUSED', 'The etag is not the stored one.')
+    const confirm = vi.fn(() => Promise.reject(refusal))
+    const { file, job, record, clock, signal } = await receivedFile(memoryJournal(), { confirm })
+    const ends: unknown[] = []
+    for (let round = 1; round <= 7; round += 1) {
+      await record.write({ type: 'part.doubtful', fileIndex: 0, partNumber: 1, generation: 0 })
+      await record.write(RECEIVED)
+      job.finish(file, signal, onHang)?.then(
+        (again) => ends.push(again),
+        (error: unknown) => ends.push(error),
+      )
+      await clock.advance(60_000)
+    }
+
+    expect(ends).toEqual([...Array.from({ length: 6 }, () => [1]), refusal])
+    expect(confirm).toHaveBeenCalledTimes(7)
+  })
+
+  it('of an earlier life sends all of its parts again once, and not again where it is refused without a doubt', async () => {
+    const refusal = new UploadError('ERR_UPLOAD_CONFIRM_REFUSED', 'The part is not stored.')
+    const confirm = (): Promise<void> => Promise.reject(refusal)
+    const { file, job, record, clock, signal } = await receivedFile(memoryJournal(), { confirm })
+    await record.write({ type: 'session.resumed' })
+
+    expect(await job.finish(file, signal, onHang)).toEqual([1])
+    await record.write(RECEIVED)
+    const ended = expect(job.finish(file, signal, onHang)).rejects.toBe(refusal)
+    await clock.advance(60_000)
+    await ended
+  })
+
+  it('of an earlier life sends nothing again where it may be confirmed already: the yes may have been lost', async () => {
+    const refusal = new UploadError('ERR_UPLOAD_CONFIRM_REFUSED', 'It is confirmed with other ETags.')
+    const confirm = (): Promise<void> => Promise.reject(refusal)
+    const { file, job, record, signal } = await receivedFile(memoryJournal(), { confirm })
+    await record.write({ type: 'file.confirming', fileIndex: 0 })
+    await record.write({ type: 'session.resumed' })
+
+    await expect(job.finish(file, signal, onHang)).rejects.toBe(refusal)
+    expect(file.receivedCount).toBe(1)
+  })
+
   it('is sent again once at most where the service does not know it: it may be another service', async () => {
     const cause = new HttpStatusError('ERR_UPLOAD_SERVICE_REFUSED', 'No such session.', { status: 404 })
     const refusal = new UploadError('ERR_UPLOAD_CONFIRM_REFUSED', 'No such session.', { cause })
@@ -205,20 +248,39 @@ describe('names', () => {
     expect(await Promise.all(both)).toEqual([undefined, true])
   })
 
-  it('of which one is refused are asked for one by one: the others go on, and only that one fails', async () => {
-    const asked: string[] = []
-    const register: NonNullable<Protocol['register']> = (_session, plans) => {
-      asked.push(plans.map(({ name }) => name).join())
-      const refusal = new HttpStatusError('ERR_UPLOAD_SERVICE_REFUSED', 'No such name.', { status: 422 })
-      if (plans.some(({ fileIndex }) => fileIndex === 2)) return Promise.reject(refusal)
+  it.each([
+    ['one is refused', new HttpStatusError('ERR_UPLOAD_SERVICE_REFUSED', 'No such name.', { status: 422 }), false],
+    ['one gets no address: the service may know all', new UploadError('ERR_UPLOAD_SERVICE_REPLY', 'None.'), true],
+  ])('of which %s, are asked for one by one: the others go on, and only that one fails', async (_, error, isRepeat) => {
+    const asked: [string, boolean][] = []
+    const register: NonNullable<Protocol['register']> = (_session, plans, options) => {
+      asked.push([plans.map(({ name }) => name).join(), options.isRepeat])
+      if (plans.some(({ fileIndex }) => fileIndex === 2)) return Promise.reject(error)
       return Promise.resolve(plans.map(({ fileIndex, name }) => ({ fileIndex, addresses: [`https://s.test/${name}`] })))
     }
     const { job, signal } = await begunSession(memoryJournal(), { register }, 4)
 
     await job.replenish(signal)
 
-    expect(asked).toEqual(['1.c3d,2.c3d,3.c3d', '1.c3d', '2.c3d', '3.c3d'])
+    const each = ['1.c3d', '2.c3d', '3.c3d'].map((name) => [name, isRepeat])
+    expect(asked).toEqual([['1.c3d,2.c3d,3.c3d', false], ...each])
     expect(job.ledger.files.map(({ state }) => state)).toEqual(['ready', 'ready', 'failed', 'ready'])
+  })
+
+  it.each([
+    ['in a session that was given are not ours to overwrite', { sessionId: 's' }, false, false],
+    ['there are ours all the same once an earlier life asked for them', { sessionId: 's' }, true, true],
+    ['in a session of our own are ours: a line may deliver a call twice', {}, false, true],
+  ])('that are refused for certain %s', async (_, params, wasAsked, isOurs) => {
+    const how = { status: 409, details: { isDoubtful: false } }
+    const register = () => Promise.reject(new HttpStatusError('ERR_UPLOAD_SERVICE_REFUSED', 'It is there.', how))
+    const { job, record, signal } = await begunSession(memoryJournal(), { register }, 2, params)
+    if (wasAsked) await record.write({ type: 'files.registering', fileIndexes: [1] })
+
+    await job.replenish(signal)
+
+    const { state, isRegistering } = fileAt(job.ledger, 1)
+    expect([state, isRegistering]).toEqual(['failed', isOurs])
   })
 
   it('are refused the place of a file that an earlier life registered', async () => {
