@@ -248,6 +248,26 @@ describe('names', () => {
     expect(await Promise.all(both)).toEqual([undefined, true])
   })
 
+  it('that were asked for before go apart from others, as a repetition, and so does a renewal: only those may be overwritten', async () => {
+    const asked: [string, boolean][] = []
+    const register: NonNullable<Protocol['register']> = (_session, plans, { isRepeat }) => {
+      asked.push([plans.map(({ name }) => name).join(), isRepeat])
+      return Promise.resolve(plans.map(({ fileIndex, name }) => ({ fileIndex, addresses: [`https://s.test/${name}`] })))
+    }
+    const { file, job, record, signal } = await begunSession(memoryJournal(), { register }, 4)
+    await record.write({ type: 'files.registering', fileIndexes: [1] })
+
+    await job.replenish(signal)
+    await job.replenish(signal)
+    await job.renew(file, { isDead: true, error: EXPIRED, lifeMs: undefined, signal })
+
+    expect(asked).toEqual([
+      ['1.c3d', true],
+      ['2.c3d,3.c3d', false],
+      ['0.c3d', true],
+    ])
+  })
+
   it.each([
     ['one is refused', new HttpStatusError('ERR_UPLOAD_SERVICE_REFUSED', 'No such name.', { status: 422 }), false],
     ['one gets no address: the service may know all', new UploadError('ERR_UPLOAD_SERVICE_REPLY', 'None.'), true],
