@@ -74,6 +74,7 @@ it.each([
   'card/$RECYCLE.BIN/S-1-5/$RA1.mp4',
   'game/.git/config',
   'game/.DS_Store',
+  '._a.action',
   'game/Thumbs.db',
   'game/~$notes.xlsx',
   'game/take-1.action.tmp',
@@ -87,6 +88,19 @@ it.each([
 
   expect(refused.map(({ reason }) => reason)).toEqual(['system'])
   expect(accepted.map(({ fileName }) => fileName)).toEqual(['a.action'])
+})
+
+it.each(['take-1.action.part', '~$notes.action', '.takes/a.action', '.takes/day 1/a.action'])(
+  'takes what a person chose by its own name, or in a folder chosen by its own: %s',
+  (path) => {
+    expect(judgeFiles([chosen(path)], [], RULES).refused).toEqual([])
+  },
+)
+
+it('refuses what was chosen by its own name if it is of another kind', () => {
+  const { refused } = judgeFiles([chosen('swing.mp4.part')], [], { ...RULES, accept: '.mp4,.mov' })
+
+  expect(refused.map(({ reason }) => reason)).toEqual(['kind'])
 })
 
 it.each(['a.hidden.action', 'take~$1.action', '2026.11.20/a.part.action', 'my-desktop.ini.action', 'tmp'])(
