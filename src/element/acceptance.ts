@@ -27,6 +27,8 @@ export type RefusalReason =
 
 export interface Refusal {
   readonly name: string
+  /** Its path, as far as that is known. By the name alone, one clip of many cameras cannot be told from the next. */
+  readonly location: string
   readonly reason: RefusalReason
 }
 
@@ -73,9 +75,9 @@ export function judgeFiles<Chosen extends ChosenFile>(
   }
 
   for (const chosen of files) {
-    const { fileName: name } = chosen
+    const { fileName: name, location } = chosen
     const reason = reasonAgainst(chosen)
-    if (reason) refused.push({ name, reason })
+    if (reason) refused.push({ name, location, reason })
     else {
       accepted.push(chosen)
       names.add(name)

@@ -25,7 +25,7 @@ it.each([
 ])('refuses a file that is added again %s, though names may repeat', (_how, path) => {
   const { accepted, refused } = judgeFiles([chosen(path)], [present('game/cam1/a.action')], RULES)
 
-  expect(refused).toEqual([{ name: 'a.action', reason: 'twice' }])
+  expect(refused).toEqual([{ name: 'a.action', location: path, reason: 'twice' }])
   expect(accepted).toEqual([])
 })
 
@@ -46,7 +46,7 @@ it('refuses what another tab uploads, and says so', () => {
   const rules = { ...RULES, isRenaming: false, driven: [present('a.action')] }
   const { refused } = judgeFiles([chosen('game/a.action')], [], rules)
 
-  expect(refused).toEqual([{ name: 'a.action', reason: 'elsewhere' }])
+  expect(refused).toEqual([{ name: 'a.action', location: 'game/a.action', reason: 'elsewhere' }])
 })
 
 it('takes a file of another size or time, and any time where none is known', () => {
@@ -64,7 +64,7 @@ it.each(['cam\\swing.action', 'a/b.action', ' '])(
     const file = chosenFile(new File(['one'], name, { lastModified: 7 }))
     const { accepted, refused } = judgeFiles([file, chosen('a.action')], [], RULES)
 
-    expect(refused).toEqual([{ name, reason: 'character' }])
+    expect(refused).toEqual([{ name, location: name, reason: 'character' }])
     expect(accepted).toHaveLength(1)
   },
 )
