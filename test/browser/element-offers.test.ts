@@ -50,7 +50,7 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
     await expect.poll(() => statuses(page)).toEqual(['Confirmed', 'Confirmed'])
 
     await pick(page, 'swing-01.mp4', 'swing-02.mp4')
-    await page.getByRole('alert').getByText('2 files were not added').waitFor()
+    await page.getByRole('alert').getByText('2 items were not added').waitFor()
   })
 
   /** Reloads, and has a page give these files to an element whose first look lasts until `go-on`; `isStarted`: and start them. */
