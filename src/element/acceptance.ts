@@ -18,7 +18,7 @@ export type RefusalReason =
   | 'character'
   /** It, or the folder of this name, cannot be read. */
   | 'unreadable'
-  /** Found in a chosen folder, and hidden, thrown away, or what a system or program keeps for itself, such as a file that it has not finished. */
+  /** In a chosen folder: hidden, thrown away, or what a system or program keeps for itself, such as a file that it has not finished. */
   | 'system'
   /** The same file is already in the list, or in an unfinished upload that is offered. */
   | 'twice'
