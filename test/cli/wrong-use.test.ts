@@ -157,10 +157,11 @@ describe.concurrent('wrong use', () => {
       ['video', 'swing.mp4', ...VIDEO, '--part-size', '1'],
       /^error: --part-size must be a whole number of bytes from 5242880 \(5 MiB\) to 5368709120 \(5 GiB\), not 1\. \(/,
     ],
+    ['a part size above the limit', ['video', 'swing.mp4', ...VIDEO, '--part-size', '6GiB'], /--part-size must be/],
     [
-      'a part size above the limit',
-      ['capture', 'take.action', ...CAPTURE, '--part-size', '6GiB'],
-      /--part-size must be/,
+      'a part size for files that are not cut into parts',
+      ['capture', 'take.action', ...CAPTURE, '--part-size', '8MiB'],
+      /unknown option '--part-size'\. See mocap-uplink help capture\./,
     ],
     ['a part size of nothing', ['video', 'swing.mp4', ...VIDEO, '--part-size', '0'], /--part-size must be .*, not 0\./],
     [
