@@ -29,12 +29,15 @@ export const adaptiveTuning: TuningMaker = (options) => {
   const line = options.isBackground === true ? createLineDelay(options, (rate) => pace.setCeiling(rate)) : undefined
   const transport = line?.transport ?? options.transport
   const roundTrips = hearing?.roundTrips({ transport, clock })
+  const enoughParts = (): number => (isAuto ? enough.at(pace.limit()) : Infinity)
+  // What the limit holds back cannot be learnt from: then nobody is asked for round trips, perhaps for a whole day.
+  const isCurious = (): boolean => controller.isCurious() && enoughParts() >= controller.limit()
   const learner: Learner = {
-    sampleEveryMs: () => (controller.isCurious() ? SAMPLE_MS.curious : SAMPLE_MS.calm),
+    sampleEveryMs: () => (isCurious() ? SAMPLE_MS.curious : SAMPLE_MS.calm),
     onSample(sample) {
       enough.onSample(sample)
       controller.onSample({ roundTripMs: roundTrips?.takeNewest(), ...sample })
-      if (sample.inFlight > 0 && controller.isCurious()) roundTrips?.measure()
+      if (sample.inFlight > 0 && isCurious()) roundTrips?.measure()
     },
     addBytes: (bytes) => line?.addBytes(bytes),
     setActive(isActive) {
@@ -44,7 +47,7 @@ export const adaptiveTuning: TuningMaker = (options) => {
   }
 
   return {
-    limit: () => Math.min(controller.limit(), isAuto ? enough.at(pace.limit()) : Infinity),
+    limit: () => Math.min(controller.limit(), enoughParts()),
     pace,
     transport: roundTrips?.transport ?? transport,
     limitRate: (limit) => pace.setLimit(limit),
