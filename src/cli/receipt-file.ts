@@ -1,8 +1,9 @@
 // Writes the receipt of a session to a file, for `receipt show --output` and for `--receipt` of an upload.
 
-import { access, constants, open, stat, writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { access, chmod, chown, constants, lstat, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { fileProblem } from '../adapters/node/file-problem.ts'
+import { errorCode, fileProblem } from '../adapters/node/file-problem.ts'
 import { invalid, isUploadError } from '../core/errors.ts'
 import type { Journal } from '../core/ports.ts'
 import { makeReceipt, RECEIPT_FORMAT, type DeliveryReceipt } from '../flows/receipt.ts'
@@ -55,12 +56,42 @@ async function beginsAsReceipt(path: string): Promise<boolean> {
   }
 }
 
-/** Writes a receipt to a file. Rejects with an UploadError that names the file. */
+/**
+ * Writes a receipt to a file. Rejects with an UploadError that names the file. If it fails or is killed, an older receipt is still
+ * there and whole.
+ */
 export async function saveReceipt(path: string, receipt: DeliveryReceipt): Promise<void> {
+  const text = `${JSON.stringify(receipt, undefined, 2)}\n`
   try {
-    await writeFile(path, `${JSON.stringify(receipt, undefined, 2)}\n`)
+    if (!(await replaceFile(path, text))) await writeFile(path, text)
   } catch (error) {
     throw fileProblem(error, path, 'written')
+  }
+}
+
+/** The folder, the owner or a mount may forbid that another file takes the place of one that may be written to. */
+const NOT_REPLACEABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'EBUSY', 'ENAMETOOLONG'])
+
+/** Writes the text beside the file and renames it. False if this path can only be written to as it is, such as a pipe. */
+async function replaceFile(path: string, text: string): Promise<boolean> {
+  const facts = await stat(path).catch(() => undefined)
+  const isFree = facts === undefined && (await lstat(path).catch(() => undefined)) === undefined
+  if (!isFree && facts?.isFile() !== true) return false
+  // A link stays one: what it leads to is replaced.
+  const target = isFree ? path : await realpath(path)
+  const aside = `${target}.${randomBytes(4).toString('hex')}.tmp`
+  try {
+    await writeFile(aside, text, { flag: 'wx', flush: true, ...(facts === undefined ? {} : { mode: facts.mode }) })
+    if (facts !== undefined) {
+      await chown(aside, facts.uid, facts.gid)
+      await chmod(aside, facts.mode)
+    }
+    await rename(aside, target)
+    return true
+  } catch (error) {
+    await rm(aside, { force: true }).catch(() => undefined)
+    if (NOT_REPLACEABLE.has(errorCode(error) ?? '')) return false
+    throw error
   }
 }
 

@@ -50,7 +50,9 @@ function askForKey(refusal: string): void {
 function open(apiKey: string): void {
   let uplink: BrowserUplink
   try {
-    uplink = createUplink({ baseUrl: location.origin, credentials: { apiKey }, isHttpAllowed: true })
+    // The folder of this page, which a proxy in front may have below a path of its own.
+    const baseUrl = new URL('.', location.href).href
+    uplink = createUplink({ baseUrl, credentials: { apiKey }, isHttpAllowed: true })
   } catch (error) {
     forgetKey()
     askForKey(messageOf(error))

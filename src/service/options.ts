@@ -102,7 +102,7 @@ export interface ServiceOptions {
   /** Wall time, ms since 1970. Default Date.now. */
   readonly now?: () => number
   /**
-   * What `prepareDatabase` returned: a new database starts as a copy of it, in a tenth of the time. For test suites that start many
+   * What `prepareDatabase` returned: a new database starts as a copy of it, in a fraction of the time. For test suites that start many
    * services. A folder with a database is opened as it is. Default: databases are made from scratch.
    */
   readonly preparedDatabase?: Blob

@@ -91,6 +91,18 @@ describe.skipIf(chromiumPath === undefined)('the page of the service', () => {
     expect(await page.evaluate(() => document.activeElement?.getAttribute('flow'))).toBe('video')
   })
 
+  test('works below a path that a proxy in front gives it', async () => {
+    const page = await open()
+    await page.route(`${service.url}/**`, async (route) => {
+      const [, way] = /^\/lab(\/.*)/.exec(route.request().url().slice(service.url.length)) ?? []
+      await (way === undefined ? route.fulfill({ status: 404 }) : route.continue({ url: service.url + way }))
+    })
+
+    await page.goto(`${service.url}/lab/#key=${API_KEY}`)
+
+    await page.waitForSelector('#news:has-text("live")')
+  })
+
   test('opens also where the browser keeps nothing for this site', async () => {
     const page = await open()
     // What Chromium does when it is told to block all cookies.

@@ -3,11 +3,25 @@
 import { execFileSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { mkdir, open, readFile, rename, truncate, writeFile, type FileHandle } from 'node:fs/promises'
+import {
+  chmod,
+  lstat,
+  mkdir,
+  open,
+  readFile,
+  readdir,
+  rename,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+  type FileHandle,
+} from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 
 import { proveFile } from '../../src/cli/receipt-check.ts'
+import { canMount } from '../helpers/can-mount.ts'
 import { startIndependentService, type IndependentService } from '../helpers/independent-service.ts'
 import { installCli, CAPTURE, lastLine, type CliEnd, type CliUnderTest, VIDEO } from './cli-under-test.ts'
 
@@ -254,6 +268,53 @@ describe('a receipt is never written over a recording', () => {
       await readFile(join(cli.folder, 'receipt.json'), 'utf8'),
     )
   })
+})
+
+describe('an older receipt', () => {
+  it.skipIf(!canMount())('is still there and whole where the disk is full', async () => {
+    const disk = join(cli.folder, 'full-disk')
+    await mkdir(disk)
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16k', 'tmpfs', disk], { stdio: 'pipe' })
+    onTestFinished(() => void execFileSync('umount', [disk]))
+    const older = await readFile(join(cli.folder, 'receipt.json'))
+    await writeFile(join(disk, 'receipt.json'), older)
+    await writeFile(join(disk, 'filler'), randomBytes(16_384)).catch(() => undefined)
+
+    const { code, stderr } = await run('receipt', 'show', key, '--output', join(disk, 'receipt.json'))
+
+    expect([code, stderr]).toEqual([2, expect.stringContaining('cannot be written: the disk is full.')])
+    expect(older.equals(await readFile(join(disk, 'receipt.json')))).toBe(true)
+    expect(await readdir(disk)).toEqual(['filler', 'receipt.json'])
+  })
+
+  it('keeps its mode, and the link that leads to it', async () => {
+    const [link, path] = [join(cli.folder, 'latest.json'), join(cli.folder, 'archive', 'private.json')]
+    await mkdir(join(cli.folder, 'archive'))
+    await writeFile(path, '')
+    await chmod(path, 0o660)
+    await symlink(join('archive', 'private.json'), link)
+
+    const { code } = await run('receipt', 'show', key, '--output', 'latest.json')
+
+    expect(code).toBe(0)
+    expect(await readFile(path, 'utf8')).toBe(await readFile(join(cli.folder, 'receipt.json'), 'utf8'))
+    expect((await lstat(link)).isSymbolicLink()).toBe(true)
+    expect((await stat(path)).mode & 0o777).toBe(0o660)
+    expect(await readdir(join(cli.folder, 'archive'))).toEqual(['private.json'])
+  })
+})
+
+it('is written through a link that leads to nothing yet, and into a pipe', async () => {
+  const pipe = join(cli.folder, 'written.pipe')
+  execFileSync('mkfifo', [pipe])
+  await symlink('new.json', join(cli.folder, 'link.json'))
+
+  await run('receipt', 'show', key, '--output', 'link.json')
+  const [{ code }, piped] = await Promise.all([run('receipt', 'show', key, '--output', pipe), readFile(pipe, 'utf8')])
+
+  const receipt = await readFile(join(cli.folder, 'receipt.json'), 'utf8')
+  expect(await readFile(join(cli.folder, 'new.json'), 'utf8')).toBe(receipt)
+  expect([code, piped]).toEqual([0, receipt])
 })
 
 it('refuses what is no receipt, and a session that is unknown', async () => {

@@ -10,7 +10,7 @@ import { interruptible, type CommandContext } from '../command-context.ts'
 import { findFiles } from '../found-files.ts'
 import { addExamples } from '../views/help-texts.ts'
 import { parseInteger } from '../options/option-values.ts'
-import { addUploadOptions, type SharedOptions } from '../options/options.ts'
+import { addTransferOptions, type SharedOptions } from '../options/options.ts'
 import { runUploadCommand } from './upload-command.ts'
 import { frameRateOf } from './video.ts'
 
@@ -51,7 +51,7 @@ export function addCaptureCommand(program: Command, context: CommandContext): vo
     'mocap-uplink capture ./game-0119 --org org-1a2b3c4d --mocap-type 2 \\',
     '  --session-type 1 --date 2026-11-19',
   )
-  addUploadOptions(command).action(async (paths: string[], options: CaptureOptions) => {
+  addTransferOptions(command).action(async (paths: string[], options: CaptureOptions) => {
     const output = context.begin('capture', options)
     const fields = captureFields(options)
     const files = await interruptible(findFiles(paths, 'any', output), context.interruption)

@@ -23,6 +23,8 @@ interface KeysOptions {
   readonly quiet?: boolean
 }
 
+const WHERE = 'Say where the keys are kept: --data DIR, or --database-url-file FILE or DATABASE_URL.'
+
 type Work = (ring: KeyRing, output: Output) => Promise<void>
 
 /** Adds `keys` to the command `serve`, whose options say where the database is. */
@@ -75,6 +77,8 @@ export function addKeysCommand(serve: Command, context: CommandContext): void {
       output.answer(`API key ${id} is revoked.`)
     }),
   )
+  // These options are of `serve`, so the help of these commands does not list them.
+  for (const command of keys.commands) addBelow(command, WHERE)
 }
 
 /** `mayBegin`: the database is made if there is none yet. Otherwise a folder whose name is misspelt would get an empty one. */
@@ -87,8 +91,7 @@ async function withKeys(
   if (options.data !== undefined) checkText(options.data, '--data')
   const databaseUrl = await interruptible(databaseUrlOf(options, context.env), context.interruption)
   if (databaseUrl === undefined) {
-    const where = 'Say where the keys are kept: --data DIR, or --database-url-file FILE or DATABASE_URL.'
-    const data = options.data ?? invalid(where)
+    const data = options.data ?? invalid(WHERE)
     if (!options.mayBegin) await interruptible(checkBegun(data), context.interruption)
     await makeFolderOf(data, '--data')
   }

@@ -7,7 +7,7 @@ import { interruptible, type CommandContext } from '../command-context.ts'
 import { findFiles } from '../found-files.ts'
 import { addExamples } from '../views/help-texts.ts'
 import { parseDecimal, parseInteger } from '../options/option-values.ts'
-import { addUploadOptions, type SharedOptions } from '../options/options.ts'
+import { addTransferOptions, type SharedOptions } from '../options/options.ts'
 import { runUploadCommand } from './upload-command.ts'
 
 interface VideoOptions extends SharedOptions {
@@ -34,7 +34,10 @@ export function addVideoCommand(program: Command, context: CommandContext): void
     'mocap-uplink video swing-*.mp4 --movement-type 1 --player p-17 \\',
     '  --date 2026-11-20 --session-type 2 --frame-rate 240',
   )
-  addUploadOptions(command).action(async (paths: string[], options: VideoOptions) => {
+  command
+    .optionsGroup('Upload:')
+    .option('--part-size <size>', 'bytes of a part (default: a 128th of the file, 5 MiB to 16 MiB)')
+  addTransferOptions(command).action(async (paths: string[], options: VideoOptions) => {
     const output = context.begin('video', options)
     const fields = {
       movementTypeId: parseInteger(options.movementType, '--movement-type'),

@@ -14,6 +14,7 @@ export interface SharedOptions {
   readonly accessTokenFile?: string
   readonly bearerHeader?: 'Authorization' | 'Authentication'
   readonly stateDir?: string
+  /** Only of `video`. */
   readonly partSize?: string
   readonly concurrency?: string
   readonly limitRate?: string
@@ -91,14 +92,6 @@ export function addStateOption(command: Command): Command {
     '--state-dir <dir>',
     "where sessions are kept, to be resumed (or MOCAP_STATE_DIR; default: the platform's own place)",
   )
-}
-
-/** Adds the options of a command that begins an upload. */
-export function addUploadOptions(command: Command): Command {
-  command
-    .optionsGroup('Upload:')
-    .option('--part-size <size>', 'bytes of a video part (default: a 128th of the file, 5 MiB to 16 MiB)')
-  return addTransferOptions(command)
 }
 
 /** Adds the options of a command that sends parts, for a new session or a known one. */

@@ -7,6 +7,7 @@ import type { Transaction } from 'kysely'
 import { callerOf, withoutOwner, type Caller } from '../access/callers.ts'
 import { timeOf, type ServiceContext } from '../context.ts'
 import type { Tables } from '../database/tables.ts'
+import { wholeText } from '../database/whole-text.ts'
 import { goneSignal } from '../http/gone-signal.ts'
 import { malformed, refuse } from '../http/replies.ts'
 import { mocapSessionFileRequest, mocapSessionRequest, readBody } from '../http/wire.ts'
@@ -155,7 +156,7 @@ async function registerFiles(trx: Transaction<Tables>, registration: Registratio
           video_framerate: frameRate ?? ref('mocap_session_files.video_framerate'),
         }))
       })
-      .returning(['id', 'name'])
+      .returning(['id', wholeText('mocap_session_files.name', 'name')])
       .execute()
     for (const { id, name } of rows) ids.set(name, id)
     const known = names.find((name) => !ids.has(name))

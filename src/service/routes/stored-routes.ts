@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 
 import { callerOf } from '../access/callers.ts'
 import type { ServiceContext } from '../context.ts'
+import { wholeText } from '../database/whole-text.ts'
 import { limitOf, refuseCursor } from '../http/paging.ts'
 import { malformed } from '../http/replies.ts'
 import { keyOf, type ObjectKey } from '../objects/object-keys.ts'
@@ -120,7 +121,7 @@ async function storedCaptures(
       return { items, goOnAt: cursorOf('capture', lastId) }
     let query = db
       .selectFrom('mocap_session_files')
-      .select(['id', 'session_id', 'name', 'registered_at'])
+      .select(['id', 'session_id', wholeText('name', 'name'), 'registered_at'])
       .where('owner', '=', owner)
       .orderBy('id', isNewestFirst ? 'desc' : 'asc')
       .limit(Math.max(BATCH, limit - items.length))
@@ -160,7 +161,7 @@ async function confirmedVideos(
   let query = db
     .selectFrom('video_files')
     .innerJoin('video_sessions', 'video_sessions.id', 'video_files.session_id')
-    .select(['video_files.id', 'session_id', 'raw_file_name', 'file_size_bytes', 'created_at'])
+    .select(['video_files.id', 'session_id', wholeText('raw_file_name', 'name'), 'file_size_bytes', 'created_at'])
     .where('video_files.owner', '=', owner)
     .where('status', '=', 'confirmed')
     .where('is_cancelled', '=', false)
@@ -173,7 +174,7 @@ async function confirmedVideos(
     kind: 'video',
     sessionId: file.session_id,
     fileId: file.id,
-    name: file.raw_file_name,
+    name: file.name,
     sizeBytes: file.file_size_bytes,
     createdAt: file.created_at,
   }))

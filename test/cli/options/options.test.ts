@@ -4,7 +4,7 @@ import { Command } from 'commander'
 import { expect, it } from 'vitest'
 
 import { asOption, parseDecimal, parseDuration, parseId, parseInteger } from '../../../src/cli/options/option-values.ts'
-import { addUploadOptions, engineChoices, type SharedOptions } from '../../../src/cli/options/options.ts'
+import { addTransferOptions, engineChoices, type SharedOptions } from '../../../src/cli/options/options.ts'
 import { invalid, UploadError } from '../../../src/core/errors.ts'
 
 it('leave the engine its own defaults where they are not given, but for the time after which a host is given up', () => {
@@ -12,7 +12,7 @@ it('leave the engine its own defaults where they are not given, but for the time
 
   expect(engineChoices({})).toEqual(usual)
   // As commander fills them in.
-  const command = addUploadOptions(new Command()).parse([], { from: 'user' })
+  const command = addTransferOptions(new Command()).parse([], { from: 'user' })
   expect(engineChoices(command.opts<SharedOptions>())).toEqual({ ...usual, concurrency: 'auto' })
 })
 

@@ -75,12 +75,14 @@ it('says when the name was registered, or the session begun', async () => {
 })
 
 it('says of each file of which kind, session, name and size it is, and where it can be read', async () => {
+  // A byte order mark is part of a name.
+  const [captureName, videoName] = ['\ufeffa.action', '\ufeffconfirmed.mp4']
   const own = await startUnderTest()
   onTestFinished(() => own.close())
   const captureId = await openCaptureSession(own)
-  await put((await register(own, captureId, ['a.action']))['a.action']!, 'capture')
+  await put((await register(own, captureId, [captureName]))[captureName]!, 'capture')
   const { sessionId, files } = await openVideoSession(own, [
-    { bytes: 5, chunks: 1, name: 'confirmed.mp4' },
+    { bytes: 5, chunks: 1, name: videoName },
     { bytes: 4, chunks: 1, name: 'only sent.mp4' },
   ])
   for (const [index, bytes] of ['video', 'sent'].entries()) await put(files[index]!.urls[0]!, bytes)
@@ -92,8 +94,8 @@ it('says of each file of which kind, session, name and size it is, and where it 
   const url = expect.stringMatching(/^http/) as string
   expect(json).toEqual({
     items: [
-      { kind: 'capture', session_id: captureId, file_name: 'a.action', size_bytes: 7, created_at, url },
-      { kind: 'video', session_id: sessionId, file_name: 'confirmed.mp4', size_bytes: 5, created_at, url },
+      { kind: 'capture', session_id: captureId, file_name: captureName, size_bytes: 7, created_at, url },
+      { kind: 'video', session_id: sessionId, file_name: videoName, size_bytes: 5, created_at, url },
     ],
     next: null,
   })

@@ -1,8 +1,8 @@
 // What a path on the command line means: a file is itself, and a folder is the files below it, in natural order.
 
 import type { BigIntStats, Dirent } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { readdir, realpath, stat } from 'node:fs/promises'
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path'
 
 import { invalid, UploadError } from '../../../core/errors.ts'
 import { errorCode, fileProblem, notAFile } from '../file-problem.ts'
@@ -64,8 +64,8 @@ let collator: Intl.Collator | undefined
 
 /**
  * The files that one or more paths mean, one path after the other. Below a folder, each level is in natural order
- * (take-2 before take-10), junk is left out and named, and links are followed, each folder being entered once. A file
- * that is named itself is taken whatever it is called. Rejects with ERR_UPLOAD_SOURCE_READ for a path or folder that
+ * (take-2 before take-10), junk is left out and named, and links are followed, each folder being entered once, but not
+ * to a folder that they lie in. A file that is named itself is taken whatever it is called. Rejects with ERR_UPLOAD_SOURCE_READ for a path or folder that
  * cannot be read, and with ERR_UPLOAD_INVALID_ARGUMENT for a folder without a file to upload.
  */
 export async function filesUnder(
@@ -131,8 +131,20 @@ async function take(path: string, entry: Dirent, search: Search): Promise<void> 
     search.skipped.push({ path, reason: 'a pipe, device or socket' })
   } else if (search.entered.has(numberOf(facts))) {
     search.skipped.push({ path, reason: 'a link to a folder that is taken already' })
+  } else if (entry.isSymbolicLink() && (await leadsAround(path))) {
+    search.skipped.push({ path, reason: 'a link to a folder that it lies in' })
   } else {
     await enter(path, facts, search)
+  }
+}
+
+/** Whether a link leads up to a folder around its own: what lies beside the folder that was given, or a whole disk, is not meant. */
+async function leadsAround(link: string): Promise<boolean> {
+  try {
+    const wayBack = relative(await realpath(link), await realpath(dirname(link)))
+    return wayBack.split(sep)[0] !== '..' && !isAbsolute(wayBack)
+  } catch (error) {
+    throw fileProblem(error, link, 'read')
   }
 }
 

@@ -162,6 +162,28 @@ describe('filesUnder', () => {
     ])
   })
 
+  it.skipIf(process.platform === 'win32')(
+    'takes nothing that lies beside the folder, whichever link leads up',
+    async () => {
+      const parent = await folderOf('card/sub/1.c3d', 'other/2.c3d', '3.c3d')
+      await symlink('..', join(parent, 'card', 'loop'))
+      await symlink('/', join(parent, 'card', 'sub', 'root'))
+      await symlink('../..', join(parent, 'other', 'up'))
+      await symlink('../other', join(parent, 'card', 'beside'))
+      await symlink('card', join(parent, 'given'))
+
+      const given = join(parent, 'given')
+      const { files, skipped } = await filesUnder([given])
+
+      expect(files.map(({ path }) => relative(given, path))).toEqual(['beside/2.c3d', 'sub/1.c3d'])
+      expect(skipped.map(({ path, reason }) => [relative(given, path), reason])).toEqual([
+        ['beside/up', 'a link to a folder that it lies in'],
+        ['loop', 'a link to a folder that it lies in'],
+        ['sub/root', 'a link to a folder that it lies in'],
+      ])
+    },
+  )
+
   it.skipIf(process.platform === 'win32')('leaves pipes out in a folder, and refuses one that is named', async () => {
     const folder = await folderOf('a.mp4')
     const pipe = join(folder, 'pipe')
