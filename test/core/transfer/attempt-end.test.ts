@@ -27,6 +27,25 @@ it('is believed only while the file is where the part was sent to', async () => 
   }
 })
 
+it('of a file that has failed meanwhile changes nothing: nothing of it is believed, asked for or tried again', async () => {
+  const error = new UploadError('ERR_UPLOAD_ADDRESS_REFUSED', 'No.')
+  for (const result of [
+    { kind: 'received', receipt: { acceptedEnd: 10, isVerified: false } },
+    { kind: 'refused', verdict: { kind: 'renew', error } },
+    { kind: 'refused', verdict: { kind: 'retry', error } },
+    { kind: 'expired' },
+    { kind: 'missing', ending: 'doubtful', error: lost('doubtful') },
+  ] as const) {
+    const { end, file, recorded, reasons, failures, events, waitsOrIsReady } = setUp()
+    file.state = 'failed'
+
+    await end(result)
+
+    expect([recorded, reasons, failures, waitsOrIsReady()]).toEqual([[], [], [], false])
+    expect(events.map(({ type }) => type)).toEqual(['attemptEnded'])
+  }
+})
+
 const lost = (ending: 'doubtful' | 'neverWhole') =>
   new TransportError('ERR_UPLOAD_NETWORK', 'Lost', { phase: 'answer', ending })
 

@@ -1,6 +1,9 @@
 // What the service takes of one organisation, one address and one call, and what it says beyond.
 
+import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 
 import fc from 'fast-check'
@@ -10,7 +13,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { createUplink } from '../../../src/node.ts'
 import { createAdmission, networkOf } from '../../../src/service/access/admission.ts'
 import { createRateLimit } from '../../../src/service/access/rate-limit.ts'
-import { startService, type ServiceLimits } from '../../../src/service/index.ts'
+import { openKeyRing, startService, type ServiceLimits } from '../../../src/service/index.ts'
 import type { ServiceSettings } from '../../../src/service/settings.ts'
 import { createSimulatedClock } from '../../helpers/simulated-clock.ts'
 import {
@@ -317,8 +320,8 @@ describe('open sessions', () => {
         },
       },
     ])
-    await confirm(0, true)
     await confirm(1, false)
+    await confirm(0, true)
     // A failed file can still come.
     expect((await create()).status).toBe(409)
     expect((await confirm(1, true)).status).toBe(200)
@@ -331,6 +334,24 @@ describe('open sessions', () => {
     // Capture sessions have no end, and no limit.
     await openCaptureSession(service)
   })
+})
+
+it('is counted for each organisation by itself: none is refused for what another has used up', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'service-limits-'))
+  onTestFinished(() => rm(dataDir, { recursive: true }))
+  await (await startUnderTest({ dataDir })).close()
+  const ring = await openKeyRing({ dataDir })
+  const { key } = await ring.create('org-other', 'ballpark')
+  await ring.close()
+  const service = await startWith({ openSessions: 1, callsPerMinute: 3 }, { dataDir })
+  const create = () => service.call('POST', '/upload_videos', { ...VIDEO, files: files(1) })
+  const createAsOther = () =>
+    service.call('POST', '/upload_videos', { ...VIDEO, files: files(1) }, { 'x-api-key': key })
+  const statusesOf = async (one: typeof create) => [(await one()).status, (await one()).status]
+
+  expect(await statusesOf(create)).toEqual([200, 409])
+  expect(await statusesOf(create)).toEqual([409, 429])
+  expect(await statusesOf(createAsOther)).toEqual([200, 409])
 })
 
 it.each([
