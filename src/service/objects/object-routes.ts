@@ -59,7 +59,7 @@ export function objectRoutes(app: FastifyInstance, context: ServiceContext): voi
     checkPlainPut(request.headers)
     const sizeBytes = announcedLength(request)
     const contentMd5 = announcedMd5(request)
-    await checkTarget(context.db, key, partNumber)
+    await checkTarget(context.db, key)
     const expected = await context.room?.forBody(sizeBytes)
     const watch = watchBody(request, reply, context.settings)
     inviteBody(reply.raw)

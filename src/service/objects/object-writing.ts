@@ -8,10 +8,10 @@ import { StorageRefusal } from '../http/replies.ts'
 import { keyOf, type ObjectKey } from './object-keys.ts'
 import type { ReceivedBlob } from './object-store.ts'
 
-/** Throws unless the key takes this part now. An unknown file, a cancelled session or a confirmed file takes none. */
-export async function checkTarget(db: Database, key: ObjectKey, partNumber: number): Promise<void> {
+/** Throws unless the key takes a part now. An unknown file, a cancelled session or a confirmed file takes none. */
+export async function checkTarget(db: Database, key: ObjectKey): Promise<void> {
   if (key.flow === 'captures') await checkCapture(db, key)
-  else await checkVideoPart(db, key, partNumber)
+  else await checkVideo(db, key)
 }
 
 async function checkCapture(db: Kysely<Tables>, key: ObjectKey): Promise<void> {
@@ -24,16 +24,16 @@ async function checkCapture(db: Kysely<Tables>, key: ObjectKey): Promise<void> {
   if (file === undefined) throw new StorageRefusal(404, 'NoSuchKey', 'The specified key does not exist.')
 }
 
-async function checkVideoPart(db: Kysely<Tables>, key: ObjectKey, partNumber: number): Promise<void> {
+async function checkVideo(db: Kysely<Tables>, key: ObjectKey): Promise<void> {
   const file = await db
     .selectFrom('video_files')
     .innerJoin('video_sessions', 'video_sessions.id', 'video_files.session_id')
-    .select(['number_of_chunks', 'status', 'is_cancelled'])
+    .select(['status', 'is_cancelled'])
     .where('video_files.id', '=', key.fileId)
     .where('session_id', '=', key.sessionId)
     .executeTakeFirst()
   const isOpen = file !== undefined && !file.is_cancelled && file.status !== 'confirmed' && file.status !== 'expired'
-  if (!isOpen || partNumber > file.number_of_chunks) {
+  if (!isOpen) {
     const message = 'The specified upload does not exist. It may have been aborted or completed.'
     throw new StorageRefusal(404, 'NoSuchUpload', message)
   }
@@ -74,7 +74,7 @@ async function point(trx: Transaction<Tables>, part: PartToStore, at: Date): Pro
   const { key, partNumber, stored } = part
   await lockSession(trx, key)
   // The session may have been cancelled, or the file confirmed, while the body was on its way.
-  if (key.flow === 'videos') await checkVideoPart(trx, key, partNumber)
+  if (key.flow === 'videos') await checkVideo(trx, key)
   const row = { blob: stored.blob, size_bytes: stored.sizeBytes, md5: stored.md5, stored_at: at }
   const before = await trx
     .selectFrom('objects')
