@@ -180,6 +180,17 @@ describe('a PUT', () => {
     expect(text).toContain('<MaxSizeAllowed>5368709120</MaxSizeAllowed>')
   })
 
+  it('of 5 GiB is not refused for its size', async () => {
+    const socket = await socketTo(address)
+    socket.write(head(address, `Content-Length: ${5 * 1024 ** 3}\r\nExpect: 100-continue`))
+
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    socket.destroy()
+
+    // A small disk has no room for it.
+    expect(answer.toString()).toMatch(/^HTTP\/1.1 (?:100|507) /)
+  })
+
   // Real time: a socket that says nothing, to a service that is patient for half a second only.
   it('whose body stops coming is 400 RequestTimeout and closed', async () => {
     const ownDir = await mkdtemp(join(tmpdir(), 'service-impatient-'))

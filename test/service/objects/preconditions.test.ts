@@ -52,8 +52,12 @@ describe('a read', () => {
     expect([status, headers.get('etag'), text]).toEqual([304, ETAG, ''])
   })
 
-  it.each(['"0"', `W/${ETAG}`])('of another object than the reader wants is 412: %s', async (wanted) => {
-    const { status, text } = await read({ 'if-match': wanted })
+  it.each<Record<string, string>>([
+    { 'if-match': '"0"' },
+    { 'if-match': `W/${ETAG}` },
+    { 'if-match': '"0"', 'if-none-match': ETAG },
+  ])('of another object than the reader wants is 412, whatever he has: %o', async (headers) => {
+    const { status, text } = await read(headers)
 
     expect([status, text]).toEqual([412, expect.stringContaining('<Code>PreconditionFailed</Code>')])
   })
