@@ -183,13 +183,21 @@ describe('calls with improper credentials', () => {
     expect((await service.call('GET', '/players')).status).toBe(200)
   })
 
-  it('lock nobody out whose credential was right before', async () => {
+  it('lock nobody out whose credential was right before, and let nobody go on to guess another kind', async () => {
     const service = await startWith({ refusalsPerMinute: 1 })
-    expect((await service.call('GET', '/players')).status).toBe(200)
-    for (let count = 0; count < 3; count += 1) await service.call('GET', '/players', undefined, improper)
+    const statusWith = async (headers: Record<string, string>) =>
+      (await service.call('GET', '/players', undefined, headers)).status
+    const right = [
+      { 'x-api-key': API_KEY },
+      { authorization: `Bearer ${TOKEN}` },
+      { authentication: `Bearer ${TOKEN}` },
+    ]
+    const guesses = [improper, { authorization: 'Bearer guess' }, { authentication: 'Bearer guess' }]
+    for (const headers of right) expect(await statusWith(headers)).toBe(200)
+    await statusWith(improper)
 
-    expect((await service.call('GET', '/players', undefined, improper)).status).toBe(429)
-    expect((await service.call('GET', '/players')).status).toBe(200)
+    for (const headers of guesses) expect(await statusWith(headers)).toBe(429)
+    for (const headers of right) expect(await statusWith(headers)).toBe(200)
   })
 
   it('are told apart by X-Forwarded-For only where proxies are trusted', async () => {

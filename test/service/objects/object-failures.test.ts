@@ -164,6 +164,22 @@ it('ends a connection whose refused body stops coming', async () => {
   await expect(once(socket, 'close')).resolves.toBeDefined()
 })
 
+it('answers once where the disk fails and the rest of the body stops coming, and lives on', async () => {
+  const service = await onDisk({ bodyIdleMs: 500 })
+  const address = await captureAddress(service)
+  const socket = connect(service.port, '127.0.0.1').setEncoding('utf8')
+  let answers = ''
+  socket.on('data', (text: string) => (answers += text))
+  await failNextWrite('ENOSPC')
+
+  socket.write(head(address, 'Content-Length: 100') + 'half')
+  await once(socket, 'close')
+
+  // A second answer, to the silence, would throw where nobody catches it, and end the process.
+  expect(answers.match(/^HTTP\/1.1 \d+ /gm)).toEqual(['HTTP/1.1 507 '])
+  expect((await service.call('GET', '/healthz')).status).toBe(200)
+})
+
 it.each([
   ['fewer', 3, /\r\n\r\nhel$/],
   ['more', 20, /\r\n\r\nhello againHTTP\/1.1 200 OK\r\n[^]*"ok"/],
