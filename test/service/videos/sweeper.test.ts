@@ -26,6 +26,7 @@ it('ends old sessions alone, and keeps what is confirmed', async () => {
   const old = await openVideoSession(before, [
     { bytes: 4, chunks: 1 },
     { bytes: 4, chunks: 2 },
+    { bytes: 4, chunks: 1 },
   ])
   const etag = (await put(old.files[0]!.urls[0]!, 'kept')).headers.get('etag')
   await put(old.files[1]!.urls[0]!, 'go')
@@ -34,6 +35,8 @@ it('ends old sessions alone, and keeps what is confirmed', async () => {
     file_part_info: etags.map((one, index) => ({ etag: one, part_number: index + 1 })),
   })
   expect((await before.call('PATCH', '/upload_videos', confirm(old.files[0]!.id, [etag]))).status).toBe(200)
+  const failed = { ...confirm(old.files[2]!.id, []), upload_successful: false }
+  expect((await before.call('PATCH', '/upload_videos', failed)).status).toBe(200)
   before.advance(6 * DAY_MS)
   const young = await openVideoSession(before, [{ bytes: 4, chunks: 1 }])
   await put(young.files[0]!.urls[0]!, 'more')
@@ -50,7 +53,9 @@ it('ends old sessions alone, and keeps what is confirmed', async () => {
       if (line.includes('unfinished sessions')) heard()
     },
   }
-  const { service: after, sweep } = await startWithSweep(() => startUnderTest({ dataDir, log, now: () => now }))
+  const { service: after, sweep } = await startWithSweep(() =>
+    startUnderTest({ dataDir, log, now: () => now, limits: { openSessions: 2 } }),
+  )
   onTestFinished(() => after.close())
   // A clock that jumps makes no session older: the young one stays.
   now += 30 * DAY_MS
@@ -59,9 +64,17 @@ it('ends old sessions alone, and keeps what is confirmed', async () => {
 
   expect(lines.join('')).toContain('"settled":1,"failed":0')
   expect(await readdir(join(dataDir, 'objects', 'stored'))).toHaveLength(2)
-  const late = await after.call('PATCH', '/upload_videos', confirm(old.files[1]!.id, ['a', 'b']))
-  expect(late.json).toMatchObject({ error: { code: 'session_expired' } })
+  for (const [which, etags] of [
+    [1, ['a', 'b']],
+    [2, ['a']],
+  ] as const) {
+    const late = await after.call('PATCH', '/upload_videos', confirm(old.files[which]!.id, etags))
+    expect(late.json).toMatchObject({ error: { code: 'session_expired' } })
+  }
   expect((await after.call('PATCH', '/upload_videos', confirm(old.files[0]!.id, [etag]))).status).toBe(200)
+  // Only the young one is open, so that there is room for another.
+  await expect(openVideoSession(after, [{ bytes: 4, chunks: 1 }])).resolves.toBeDefined()
+  await expect(openVideoSession(after, [{ bytes: 4, chunks: 1 }])).rejects.toThrow()
 })
 
 it('says why the storage of a session could not be cleared', async () => {
