@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 
-import { findCredentials } from '../../../src/cli/options/credentials-from-options.ts'
+import { findCredentials, refuseSecretsOnCommandLine } from '../../../src/cli/options/credentials-from-options.ts'
 
 let folder: string
 beforeEach(async () => {
@@ -54,3 +54,12 @@ it('takes what a pipe holds, which can be read only once, and asks no more', asy
 
   expect(found).toEqual({ apiKey: 'the key' })
 })
+
+it.each(['hush', 'hush\r', 'hush\nhush', 'a=hush'])(
+  'refuses a secret on the command line without a word of it: %j',
+  (secret) => {
+    expect(() => refuseSecretsOnCommandLine(['video', `--api-key=${secret}`])).toThrow(
+      /^--api-key is refused: on the command line (?!.*hush)/s,
+    )
+  },
+)

@@ -76,6 +76,22 @@ it('takes a stop without any delay, and no other time of nothing', async () => {
   await expect(serveSettings({ ...options, stopWithin: '0s' }, {})).rejects.toThrow(/^--stop-within is "0s"/)
 })
 
+it('ends sessions never where it is told so', async () => {
+  expect(await serveSettings({ ...options, endSessionsAfter: 'never' }, {})).toMatchObject({ endSessionsAfterMs: 0 })
+})
+
+it.each(['MOCAP_API_KEY', 'MOCAP_ACCESS_TOKEN'])(
+  'takes no %s beside managed keys, under which it opens nothing',
+  async (name) => {
+    await expect(serveSettings({ ...options, managedKeys: true }, { [name]: SECRET })).rejects.toThrow(
+      /^--managed-keys takes no fixed credentials: unset MOCAP_API_KEY and MOCAP_ACCESS_TOKEN\.$/,
+    )
+    expect(await serveSettings({ ...options, managedKeys: true }, { [name]: '' })).toMatchObject({
+      credentials: 'managed',
+    })
+  },
+)
+
 it('takes 0 for what is kept free of the disk, and for no other size', async () => {
   expect(await serveSettings({ ...options, keepFree: '0' }, {})).toMatchObject({ keepFreeBytes: 0 })
   await expect(serveSettings({ ...options, maxBody: '0' }, {})).rejects.toThrow('--max-body must be at least one byte')
