@@ -4,10 +4,11 @@
 // for it. Files that are complete wait among those that are being confirmed.
 
 import { isUploadError, known, withDetails } from '../core/errors.ts'
-import { isSettled, type LedgerFile } from '../core/journal/ledger.ts'
+import { fileAt, isSettled, type LedgerFile } from '../core/journal/ledger.ts'
 import type { Source } from '../core/ports.ts'
 import { tellHang } from '../core/time/tell-hang.ts'
 import { unlessLate } from '../core/time/unless-late.ts'
+import type { TransferEvent } from '../core/transfer/transfer-job.ts'
 import type { SessionRecord } from './session-record.ts'
 import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
 import { digestWhole, verifySource, type Watch } from './verify-source.ts'
@@ -15,6 +16,8 @@ import { digestWhole, verifySource, type Watch } from './verify-source.ts'
 export interface SourceProof {
   /** A source that opens only if it is still what an earlier run has sent of it. Rejects as `verifySource` does. */
   source(fileIndex: number): Pick<Source, 'open'>
+  /** Hears of each try that follows a failure: a file that came back on another drive is proven as if another run had begun it. */
+  heard(event: TransferEvent): void
   /**
    * Reads what must be read again of a file whose parts are all stored; resolves with its SHA-256 where that was asked for.
    * Undefined: nothing. Rejects as `verifySource` does. `onHang`: see TransferJob.finish.
@@ -32,11 +35,11 @@ export interface SourceProof {
 export function createSourceProof(
   ports: FlowPorts,
   definition: UploadDefinition,
-  record: Pick<SessionRecord, 'folded'>,
+  record: Pick<SessionRecord, 'folded' | 'ledger'>,
 ): SourceProof {
   const { clock, contentHasher, hasher, random } = ports
   const begun = record.folded()?.ledger.files.filter((file) => !isSettled(file) && file.receivedCount > 0)
-  const unproven = new Map(hasher && begun?.map((file) => [file.plan.fileIndex, file]))
+  const unproven = new Set(hasher && begun?.map((file) => file.plan.fileIndex))
   const sourceOf = (fileIndex: number): Source => known(definition.files[fileIndex]).source
 
   const proofs: Promise<void>[] = []
@@ -60,17 +63,19 @@ export function createSourceProof(
   return {
     source(fileIndex) {
       const source = sourceOf(fileIndex)
-      const file = unproven.get(fileIndex)
-      if (!file) return source
+      if (!unproven.has(fileIndex)) return source
       return {
         async open(expected) {
-          const proof = prove(file, proving.signal)
+          const proof = prove(fileAt(record.ledger(), fileIndex), proving.signal)
           proofs.push(proof)
           // A foreign error is the hasher's, and not to be taken for one of the source.
           await proof.catch((error: unknown) => Promise.reject(withDetails(error, {})))
           return source.open(expected)
         },
       }
+    },
+    heard(event) {
+      if (event.type === 'retry' && hasher && event.error.details['isOnOtherDrive']) unproven.add(event.unit.fileIndex)
     },
     readAgain(file, signal, onHang) {
       const { fileIndex } = file.plan

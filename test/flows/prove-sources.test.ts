@@ -319,3 +319,47 @@ it('nothing is open any more once a pause has ended, though a read takes its tim
   await uplink.close()
   await ended
 })
+
+it.each([
+  ['the same', 'abc'],
+  ['another one', 'xyz'],
+])(
+  'a file that comes back on another drive is proven, and only goes on if it is not another one: %s',
+  async (_, text) => {
+    const name = 'a.mp4'
+    const failure = (details: object): UploadError =>
+      new UploadError('ERR_UPLOAD_SOURCE_READ', 'Away.', { isRetryable: true, details: { ...details } })
+    let [isAway, isTold] = [false, false]
+    const moving: Source = {
+      ...asSent(name, 40),
+      async open(expected) {
+        if (isAway && !isTold) {
+          isTold = true
+          throw failure({ isOnOtherDrive: true })
+        }
+        const now = isAway ? bytesSource(name, new TextEncoder().encode(text.repeat(40))) : asSent(name, 40)
+        const reader = await now.open(expected)
+        return {
+          ...reader,
+          read(into, at, signal) {
+            if (isAway || at < 60) return reader.read(into, at, signal)
+            isAway = true
+            return Promise.reject(failure({}))
+          },
+        }
+      },
+    }
+    const bodies = new Set<string>()
+    const storage: typeof goodStorage = (request, body) => {
+      bodies.add(new TextDecoder().decode(body))
+      return goodStorage(request, body)
+    }
+    const { upload, settled, requests } = await resumed([], () => moving, md5Hasher(), storage, undefined, 40, [name])
+    const changed = { error: { report: { files: [{ error: { code: 'ERR_UPLOAD_SOURCE_CHANGED' } }] } } }
+
+    expect(await settled(endOf(upload))).toMatchObject(text === 'abc' ? { report: { status: 'confirmed' } } : changed)
+    // Twenty parts, the one that broke off, and then the others and the confirmation, or nothing.
+    expect(requests).toHaveLength(text === 'abc' ? 42 : 21)
+    expect([...bodies]).toEqual(['abc'])
+  },
+)
