@@ -3,15 +3,20 @@
 // meanwhile: reading what was sent takes minutes for large files. As for any source that is slow to open, one part of each file waits
 // for it. Files that are complete wait among those that are being confirmed.
 
-import { isUploadError, known, withDetails } from '../core/errors.ts'
+import { isUploadError, known, withDetails, type UploadError } from '../core/errors.ts'
 import { fileAt, isSettled, type LedgerFile } from '../core/journal/ledger.ts'
 import type { Source } from '../core/ports.ts'
+import { backoffMs } from '../core/retry.ts'
+import { sleep } from '../core/time/sleep.ts'
 import { tellHang } from '../core/time/tell-hang.ts'
 import { unlessLate } from '../core/time/unless-late.ts'
 import type { TransferEvent } from '../core/transfer/transfer-job.ts'
 import type { SessionRecord } from './session-record.ts'
 import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
 import { digestWhole, verifySource, type Watch } from './verify-source.ts'
+
+/** How often the whole of a file is read while its drive is away. The waits in between take about 13 minutes. */
+const MOST_READS = 57
 
 export interface SourceProof {
   /** A source that opens only if it is still what an earlier run has sent of it. Rejects as `verifySource` does. */
@@ -80,9 +85,21 @@ export function createSourceProof(
     readAgain(file, signal, onHang) {
       const { fileIndex } = file.plan
       const watch: Watch = (step) => tellHang(clock, step, onHang)
-      const reading = contentHasher
-        ? digestWhole(file, sourceOf(fileIndex), { contentHasher, hasher, signal, watch })
-        : unproven.has(fileIndex) && proveSent(file, signal, watch)
+      const wholeDigest = async (attempt: number): Promise<string> => {
+        try {
+          return await digestWhole(file, sourceOf(fileIndex), {
+            contentHasher: known(contentHasher),
+            hasher,
+            signal,
+            watch,
+          })
+        } catch (error) {
+          if (!(error as UploadError).isRetryable || attempt === MOST_READS) throw error
+          await watch(sleep(clock, backoffMs(attempt, random), signal))
+          return wholeDigest(attempt + 1)
+        }
+      }
+      const reading = contentHasher ? wholeDigest(1) : unproven.has(fileIndex) && proveSent(file, signal, watch)
       // Reading may never end where the drive is gone.
       return reading ? unlessLate(clock, signal, reading, () => Promise.reject(signal.reason as Error)) : undefined
     },

@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest'
 
-import { md5Hasher } from '../../src/adapters/node/hash/md5-hasher.ts'
+import { md5Hasher, sha256Hasher } from '../../src/adapters/node/hash/md5-hasher.ts'
 import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import { UploadError } from '../../src/core/errors.ts'
@@ -363,3 +363,48 @@ it.each([
     expect([...bodies]).toEqual(['abc'])
   },
 )
+
+it('the digest of a whole file waits for its drive, and holds up no other meanwhile', async () => {
+  let failures = 40
+  const away = new UploadError('ERR_UPLOAD_SOURCE_READ', 'Its drive does not answer.', { isRetryable: true })
+  const journal = memoryJournal()
+  const session = await journal.open('k')
+  const names = ['a.mp4', 'b.mp4', 'c.mp4', 'd.mp4', 'here.mp4']
+  await session.append([...begunWith(2, names), ...names.flatMap((_, fileIndex) => sent(fileIndex, 1, 2))])
+  await session.close()
+  const far = createFarEnd({
+    ...{ journal, storage: goodStorage, service: () => ({ status: 200 }) },
+    ...{ hasher: md5Hasher(), contentHasher: sha256Hasher(), verify: 'full' },
+  })
+  const sourceOf = (name: string): Source => {
+    const source = asSent(name)
+    return name === 'here.mp4'
+      ? source
+      : { ...source, open: (expected) => (failures-- > 0 ? Promise.reject(away) : source.open(expected)) }
+  }
+  const upload = await far.uplink.resume('k', { source: ({ name }) => sourceOf(name) })
+  await far.clock.advance(30_000)
+
+  expect(upload.files().map(({ state }) => state)).toEqual([...names.slice(1).map(() => 'confirming'), 'confirmed'])
+  expect((await far.settled(upload.done())).files.map(({ status }) => status)).toEqual(names.map(() => 'confirmed'))
+})
+
+it('the digest of a whole file that can never be read fails it in a quarter of an hour', async () => {
+  const away = new UploadError('ERR_UPLOAD_SOURCE_READ', 'Its drive does not answer.', { isRetryable: true })
+  const journal = memoryJournal()
+  const session = await journal.open('k')
+  await session.append([...begunWith(2, ['a.mp4']), ...sent(0, 1, 2)])
+  await session.close()
+  const far = createFarEnd({
+    ...{ journal, storage: goodStorage, service: () => ({ status: 200 }) },
+    ...{ hasher: md5Hasher(), contentHasher: sha256Hasher(), verify: 'full' },
+  })
+  const broken: Source = { ...asSent('a.mp4'), open: () => Promise.reject(away) }
+  const upload = await far.uplink.resume('k', { source: () => broken })
+
+  const beganAtMs = far.clock.monotonicNow()
+  expect(await far.settled(endOf(upload))).toMatchObject({
+    error: { code: 'ERR_UPLOAD_SOURCE_READ', message: 'a.mp4: Its drive does not answer.' },
+  })
+  expect(far.clock.monotonicNow() - beganAtMs).toBeLessThan(1_000_000)
+})
