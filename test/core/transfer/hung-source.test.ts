@@ -318,6 +318,43 @@ describe('files whose drive is back', () => {
   })
 })
 
+describe('a file of which one read hangs', () => {
+  it('sends nothing new because a part that was out meanwhile goes again', async () => {
+    let refusals = 3
+    const world = createWorld({
+      windowMs: 8_000,
+      fault: ({ fileIndex }) => (fileIndex === 0 && refusals-- > 0 ? { kind: 'status', status: 500 } : undefined),
+    })
+    const [source] = world.sources([2_000])
+    const reads: number[] = []
+    let comeBack: () => void = () => undefined
+    const back = new Promise<void>((resolve) => (comeBack = resolve))
+    const partly: OpenSource = {
+      ...source!,
+      async open(expected) {
+        const reader = await source!.open(expected)
+        return {
+          ...reader,
+          async read(into, at) {
+            reads.push(at)
+            // Only what the system has in memory can be read.
+            if (at >= 300) await back
+            await reader.read(into, at)
+          },
+        }
+      },
+    }
+    const run = world.engine.run(world.job({ sources: [partly], partSizeBytes: 100 }), signal())
+
+    await aMinute(world)
+
+    expect(reads.toSorted((left, right) => left - right)).toEqual([0, 0, 100, 200, 300])
+    comeBack()
+    expect(await world.until(run)).toEqual({ confirmedCount: 1, failedCount: 0 })
+    expect([world.store.violations, world.clock.pending]).toEqual([[], 0])
+  })
+})
+
 describe('a file of many parts whose source opens', () => {
   it.each([1, 4, 8])('has %i parts in flight in the same moment', async (concurrency) => {
     const world = createWorld({ engine: { concurrency }, windowMs: 1_000 })
