@@ -100,7 +100,7 @@ export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
   const { database } = kept as Partial<IndexedDbJournal>
   const picked = createPickedFiles(failingAsOurs(kept), isKeeping ? keptHandles(database) : undefined)
   const waking = keepsAwake ? createWaking() : undefined
-  const stopListening = listenForNetwork(() => uplink.probeNow())
+  const stopListening = listenForNetwork(uplink)
   /** What a page does alongside every upload. */
   const accompany = (upload: Upload, files: readonly UploadFile[]): Upload => {
     picked.remember(

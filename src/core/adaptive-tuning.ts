@@ -2,6 +2,7 @@
 // the background mode that listens for queues, and the resets of connections that crawl while others fly.
 
 import { createConcurrency, type ConcurrencyOptions } from './concurrency.ts'
+import { createEnoughParts } from './line/enough-parts.ts'
 import { createLineDelay } from './line/line-delay.ts'
 import { createPace } from './line/pace.ts'
 import { createSampling, type Learner } from './sampling.ts'
@@ -20,17 +21,23 @@ const SAMPLE_MS = { curious: 100, calm: 500 }
 export const adaptiveTuning: TuningMaker = (options) => {
   const { clock } = options
   // A given number has nothing to learn: no bare connection is opened for it.
-  const hearing = (options.concurrency ?? 'auto') === 'auto' ? options.hearing : undefined
+  const isAuto = (options.concurrency ?? 'auto') === 'auto'
+  const hearing = isAuto ? options.hearing : undefined
   const controller = createConcurrency(concurrencyOptions(options), hearing)
   const pace = createPace(clock, options.limitRate)
+  const enough = createEnoughParts()
   const line = options.isBackground === true ? createLineDelay(options, (rate) => pace.setCeiling(rate)) : undefined
   const transport = line?.transport ?? options.transport
   const roundTrips = hearing?.roundTrips({ transport, clock })
+  const enoughParts = (): number => (isAuto ? enough.at(pace.limit()) : Infinity)
+  // What the limit holds back cannot be learnt from: then nobody is asked for round trips, perhaps for a whole day.
+  const isCurious = (): boolean => controller.isCurious() && enoughParts() >= controller.limit()
   const learner: Learner = {
-    sampleEveryMs: () => (controller.isCurious() ? SAMPLE_MS.curious : SAMPLE_MS.calm),
+    sampleEveryMs: () => (isCurious() ? SAMPLE_MS.curious : SAMPLE_MS.calm),
     onSample(sample) {
+      enough.onSample(sample)
       controller.onSample({ roundTripMs: roundTrips?.takeNewest(), ...sample })
-      if (sample.inFlight > 0 && controller.isCurious()) roundTrips?.measure()
+      if (sample.inFlight > 0 && isCurious()) roundTrips?.measure()
     },
     addBytes: (bytes) => line?.addBytes(bytes),
     setActive(isActive) {
@@ -40,7 +47,7 @@ export const adaptiveTuning: TuningMaker = (options) => {
   }
 
   return {
-    limit: () => controller.limit(),
+    limit: () => Math.min(controller.limit(), enoughParts()),
     pace,
     transport: roundTrips?.transport ?? transport,
     limitRate: (limit) => pace.setLimit(limit),

@@ -30,9 +30,9 @@ export interface TuningOptions {
   readonly transport: Transport
   readonly clock: Clock
   /**
-   * Parts in flight across all sessions: 1 to 64, or `auto` (default), which starts at 4 and finds its own number. Those whose
-   * sources hang, or did, do not count. adaptiveTuning uses 62 at most, so that with calls and bare handshakes there are at most
-   * 64 connections to a host.
+   * Parts in flight across all sessions: 1 to 64, or `auto` (default), which starts at 4 and finds its own number; under a
+   * `limitRate`, as few as reach it, at least 2. Those whose sources hang, or did, do not count. adaptiveTuning uses 62 at most,
+   * so that with calls and bare handshakes there are at most 64 connections to a host.
    */
   readonly concurrency?: number | 'auto'
   /**

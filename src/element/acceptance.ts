@@ -16,7 +16,9 @@ export type RefusalReason =
   | 'empty'
   /** Its name has a character that no upload can carry, such as a slash. */
   | 'character'
-  /** Hidden, thrown away, or what a system or program keeps for itself, such as a file that it has not finished. */
+  /** It, or the folder of this name, cannot be read. */
+  | 'unreadable'
+  /** In a chosen folder: hidden, thrown away, or what a system or program keeps for itself, such as a file that it has not finished. */
   | 'system'
   /** The same file is already in the list, or in an unfinished upload that is offered. */
   | 'twice'
@@ -27,6 +29,8 @@ export type RefusalReason =
 
 export interface Refusal {
   readonly name: string
+  /** Its path, as far as that is known. By the name alone, one clip of many cameras cannot be told from the next. */
+  readonly location: string
   readonly reason: RefusalReason
 }
 
@@ -60,6 +64,7 @@ export function judgeFiles<Chosen extends ChosenFile>(
   const reasonAgainst = (chosen: ChosenFile): RefusalReason | undefined => {
     const { file } = chosen
     if (SYSTEM_FILE.test(chosen.location)) return 'system'
+    if (chosen.isUnreadable) return 'unreadable'
     if (kinds[0] && !kinds.some((kind) => isOfKind(file, kind))) return 'kind'
     if (!isFileName(file.name.trim())) return 'character'
     if (file.size === 0) return 'empty'
@@ -73,9 +78,9 @@ export function judgeFiles<Chosen extends ChosenFile>(
   }
 
   for (const chosen of files) {
-    const { fileName: name } = chosen
+    const { fileName: name, location } = chosen
     const reason = reasonAgainst(chosen)
-    if (reason) refused.push({ name, reason })
+    if (reason) refused.push({ name, location, reason })
     else {
       accepted.push(chosen)
       names.add(name)

@@ -10,6 +10,8 @@ import { SYSTEM_FILE } from './system-file.ts'
 export interface ChosenFile extends Identity {
   readonly file: File
   readonly handle: FileSystemFileHandle | undefined
+  /** It is in place of a file or folder that cannot be read. */
+  readonly isUnreadable?: boolean
 }
 
 /** How long to wait for the next handle, or for the first byte of a file, ms. A file can be uploaded without a handle. */
@@ -51,8 +53,7 @@ export async function pickWithHandles(accept: string): Promise<ChosenFile[] | nu
   const types = accept.startsWith('.') ? [{ accept: { '*/*': kindsIn(accept) } }] : []
   try {
     const handles = await (window as PickingWindow).showOpenFilePicker?.({ multiple: true, types })
-    // One that is gone by now, or whose disk is, leaves the others.
-    return handles && inOrder((await Promise.all(handles.map((handle) => walkHandle(handle).catch(() => [])))).flat())
+    return handles && inOrder((await Promise.all(handles.map((handle) => readHandle(handle)))).flat())
   } catch (error) {
     return (error as Error).name === 'AbortError' ? null : undefined
   }
@@ -63,7 +64,7 @@ export function hasFiles(transfer: DataTransfer | null): transfer is DataTransfe
   return transfer?.types.includes('Files') ?? false
 }
 
-/** The files of a drop, with folders walked. What can no longer be read is left out. Must be called while the event is handled. */
+/** The files of a drop, with folders walked. Must be called while the event is handled. */
 export async function filesOfDrop(transfer: DataTransfer): Promise<ChosenFile[]> {
   // The browser empties the list after the event, so everything is asked for before anything is awaited.
   const { late, heard } = expectAnswers()
@@ -100,7 +101,7 @@ function walkItem(item: HandleGiving, late: Promise<null>, heard: () => void): P
   return asked.then(async (handle) => {
     const byHandle = handle && (await walkHandle(handle).catch(() => undefined))
     if (byHandle) return byHandle
-    if (entry?.isDirectory) return walkEntry(entry).catch(() => [])
+    if (entry?.isDirectory) return readEntry(entry)
     if (!file) return []
     const chosen = [chosenFile(file)]
     if (entry || handle?.kind === 'file') return chosen
@@ -108,7 +109,7 @@ function walkItem(item: HandleGiving, late: Promise<null>, heard: () => void): P
     // never ends, so it gets a time limit of its own: that of the handles may be over.
     return Promise.race([expectAnswers().late, file.slice(0, 1).arrayBuffer()]).then(
       () => chosen,
-      () => [],
+      () => unreadable(file.name),
     )
   })
 }
@@ -121,16 +122,11 @@ async function walkHandle(handle: Handle, folder = ''): Promise<ChosenFile[]> {
   for await (const child of handle.values()) inside.push(child)
   // All at once: one after the other, a thousand files took half a second.
   const path = `${folder}${handle.name}/`
-  const walk = (child: Handle) => walkHandle(child, path).catch(unlessLeftOut(path + child.name))
-  return (await Promise.all(inside.map(walk))).flat()
+  return (await Promise.all(inside.map((child) => readHandle(child, path)))).flat()
 }
 
-/** A folder that is left out anyway need not be readable: the trash of a memory card seldom is, and kept all other files of the card away. */
-function unlessLeftOut(path: string): (error: unknown) => never[] {
-  return (error) => {
-    if (SYSTEM_FILE.test(`${path}/`)) return []
-    throw error
-  }
+function readHandle(handle: Handle, folder?: string): Promise<ChosenFile[]> {
+  return walkHandle(handle, folder).catch(() => unreadable(handle.name, folder))
 }
 
 async function walkEntry(entry: FileSystemEntry): Promise<ChosenFile[]> {
@@ -144,9 +140,21 @@ async function walkEntry(entry: FileSystemEntry): Promise<ChosenFile[]> {
   for (;;) {
     const portion = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject))
     if (portion.length === 0) return found
-    const walk = (child: FileSystemEntry) => walkEntry(child).catch(unlessLeftOut(child.fullPath))
-    found.push(...(await Promise.all(portion.map(walk))).flat())
+    found.push(...(await Promise.all(portion.map(readEntry))).flat())
   }
+}
+
+function readEntry(entry: FileSystemEntry): Promise<ChosenFile[]> {
+  return walkEntry(entry).catch(() => unreadable(entry.name, entry.fullPath.slice(1, -entry.name.length)))
+}
+
+/**
+ * What cannot be read is an empty file, so that it is refused by its name, and all others are taken. Nobody misses a folder that is left
+ * out anyway: the trash of a memory card can seldom be read.
+ */
+function unreadable(name: string, folder = ''): ChosenFile[] {
+  if (SYSTEM_FILE.test(`${folder}${name}/`)) return []
+  return [{ ...chosenFile(new File([], name), folder), isUnreadable: true }]
 }
 
 const byPath = new Intl.Collator('en', { numeric: true })

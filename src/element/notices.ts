@@ -54,7 +54,9 @@ export function createNotices(onChange: () => void, onDismissed: () => void): No
       show((words) => {
         const named = refused
           .slice(0, NAMED_REFUSALS)
-          .map(({ name, reason }) => build('li', '', {}, build('bdi', '', {}, name), `: ${words.refusals[reason]}`))
+          .map(({ location, reason }) =>
+            build('li', '', {}, build('bdi', '', {}, location), `: ${words.refusals[reason]}`),
+          )
         const more = refused.length - named.length
         if (more > 0) named.push(build('li', '', {}, words.andMore(more)))
         return [words.refusedTitle(refused.length), build('ul', '', {}, ...named)]

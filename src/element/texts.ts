@@ -157,12 +157,13 @@ export const englishTexts: UploaderTexts = {
   totalProgress: 'All files together',
 
   nothingFound: 'No files found',
-  refusedTitle: (amount) => `${files(amount)} ${amount.value === 1 ? 'was' : 'were'} not added`,
+  refusedTitle: ({ value, text }) => `${text} ${value === 1 ? 'item was' : 'items were'} not added`,
   refusals: {
     kind: 'not a kind of file that is taken here',
     mixed: 'upload videos and tracking files separately',
     character: 'its name has / or \\; rename it',
     empty: 'the file is empty',
+    unreadable: 'it cannot be read; see that you can open it, then add it again',
     system: 'hidden, in the trash, unfinished or made by the system',
     twice: 'it was added already',
     elsewhere: 'it is being uploaded already',

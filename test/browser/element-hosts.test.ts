@@ -67,6 +67,29 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, in the han
     expect(failures).toEqual([])
   })
 
+  test('leaves no Uplink behind when it is gone, nor what its credentials hold: a page shows it at each visit of a view', async () => {
+    const page = await openPage()
+    await page.evaluate(async () => {
+      const element = document.createElement('mocap-uploader')
+      element.setAttribute('base-url', location.origin)
+      const view = { token: 'one' }
+      element.credentials = { accessToken: () => Promise.resolve(view.token) }
+      document.body.replaceChildren(element)
+      await elementRig.look()
+      element.remove()
+      Object.assign(globalThis, { leftBehind: new WeakRef(view) })
+    })
+    const devTools = await page.context().newCDPSession(page)
+    const isLeft = async () => {
+      await devTools.send('HeapProfiler.collectGarbage')
+      return page.evaluate(
+        () => (globalThis as unknown as { leftBehind: WeakRef<object> }).leftBehind.deref() !== undefined,
+      )
+    }
+
+    await expect.poll(isLeft).toBe(false)
+  })
+
   test('takes undefined for what is no longer given, as React sets it', async () => {
     const page = await openPage()
     const titles = await page.evaluate(async () => {

@@ -13,7 +13,8 @@ const VIDEO = { 'movement-type': '1', player: 'p-17', date: '2026-11-20', 'sessi
 
 describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', () => {
   const clips = { 'swing-01.mp4': pattern(1000), 'swing-02.mp4': pattern(6 * MIB), 'gone.mp4': pattern(1000) }
-  const pages = useElementPages({ ...clips, 'notes.pdf': pattern(100) })
+  const night = { 'night/left/clip.mp4': pattern(1000), 'night/right/clip.mp4': pattern(2000) }
+  const pages = useElementPages({ ...clips, ...night, 'notes.pdf': pattern(100) })
 
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
   const offer = (page: Page) => page.getByRole('group', { name: 'An earlier upload is not finished' })
@@ -50,7 +51,7 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
     await expect.poll(() => statuses(page)).toEqual(['Confirmed', 'Confirmed'])
 
     await pick(page, 'swing-01.mp4', 'swing-02.mp4')
-    await page.getByRole('alert').getByText('2 files were not added').waitFor()
+    await page.getByRole('alert').getByText('2 items were not added').waitFor()
   })
 
   /** Reloads, and has a page give these files to an element whose first look lasts until `go-on`; `isStarted`: and start them. */
@@ -281,6 +282,21 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
     expect(await statuses(page)).toEqual([])
     await offer(page).getByText('Choose the missing file again to finish.').waitFor()
     await offer(page).getByText('\u2068swing-02.mp4\u2069').waitFor()
+  })
+
+  test('names the files that it asks for with their folders, or nobody could tell the clip of one camera from the other', async () => {
+    const page = await pages.openPage()
+    await page.route('**/*', (route) => (route.request().method() === 'PUT' ? undefined : route.continue()))
+    await pages.addElement(page, VIDEO)
+    await page.setInputFiles('mocap-uploader input >> nth=1', pages.pathOf('night'))
+    const begun = page.waitForRequest((request) => request.method() === 'PUT')
+    await button(page, 'Upload 2 files').click()
+    await begun
+    await page.unroute('**/*')
+    await page.reload()
+    await pages.addElement(page, VIDEO)
+
+    await offer(page).getByText('\u2068night/left/clip.mp4\u2069, \u2068night/right/clip.mp4\u2069').waitFor()
   })
 
   test('keeps what is confirmed when the rest is discarded, says so first, and offers it no more', async () => {

@@ -223,7 +223,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     const before = await placeOf(page, 'Cancel')
 
     await pick(page, 'notes.pdf')
-    await page.getByText('1 file was not added').waitFor()
+    await page.getByText('1 item was not added').waitFor()
 
     expect(await placeOf(page, 'Cancel')).toEqual(before)
   })
@@ -255,7 +255,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
       await pushDown(page)
     }
     const isRemoved = async (page: Page): Promise<void> => {
-      await page.getByText('1 file was not added').waitFor()
+      await page.getByText('1 item was not added').waitFor()
       await heading(page).getByText('Paused').waitFor()
       await expect.poll(() => rows(page)).toEqual(['swing-01.mp4', 'swing-02.mp4', 'later-2.mp4'])
     }
@@ -304,7 +304,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
       const page = await pages.openPage()
       await holdWhilePushedDown(page)
 
-      await page.getByText('1 file was not added').waitFor()
+      await page.getByText('1 item was not added').waitFor()
       await heading(page).getByText('Paused').waitFor()
     })
   })

@@ -1,7 +1,7 @@
 // The ways by which files come to the element and go on, beside choosing clips: captures, a folder that is dropped, files
 // that the browser remembers after a reload; and colours that are forced.
 
-import { mkdir } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { pattern } from '../../src/testing/transport/requests.ts'
@@ -103,6 +103,23 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await page.getByRole('alert').getByText('No files found').waitFor()
   })
 
+  test('says of what it refuses of a folder where it lies, and takes a hidden one that is dropped by itself', async () => {
+    const page = await openPage()
+    await addElement(page, VIDEO)
+    for (const folder of ['.takes/left', '.takes/right']) {
+      await mkdir(pathOf(folder), { recursive: true })
+      await writeFile(pathOf(`${folder}/1.mp4`), '')
+      await writeFile(pathOf(`${folder}/2.mp4`), folder)
+    }
+    await dropOnto(page, [pathOf('.takes')])
+
+    await page.getByRole('button', { name: 'Upload 2 files', exact: true }).waitFor()
+    expect(await page.getByRole('alert').getByRole('listitem').allTextContents()).toEqual([
+      '.takes/left/1.mp4: the file is empty',
+      '.takes/right/1.mp4: the file is empty',
+    ])
+  })
+
   test('walks a folder of which the browser gives no handle, nor says so', async () => {
     const page = await openPage()
     await page.evaluate(() => {
@@ -198,7 +215,8 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
 
     await pickByHandles(page, 'gone.mp4')
 
-    await page.getByRole('alert').getByText('No files found').waitFor()
+    const refused = page.getByRole('alert').getByRole('listitem')
+    await refused.getByText('gone.mp4: it cannot be read; see that you can open it, then add it again').waitFor()
   })
 
   test('goes on after a reload by one click where the browser remembers the files', async () => {
@@ -263,7 +281,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await page.close()
     await offer.waitFor()
     await expect.poll(() => notice.getByRole('listitem').allTextContents()).toEqual([expect.stringMatching(/^notes/)])
-    await notice.getByText('1 file was not added').waitFor()
+    await notice.getByText('1 item was not added').waitFor()
   })
 
   test('shows whole names and whole bytes on a phone, and nothing is wider than it', async () => {

@@ -50,7 +50,9 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await expect
       .poll(() => page.locator('mocap-uploader [part~=file-name]').allTextContents())
       .toEqual(['swing-01.mp4'])
-    expect(await told(page, 'refused')).toEqual([{ files: [{ name: 'notes.pdf', reason: 'kind' }] }])
+    expect(await told(page, 'refused')).toEqual([
+      { files: [{ name: 'notes.pdf', location: 'notes.pdf', reason: 'kind' }] },
+    ])
     expect(calls).toEqual([])
 
     await button(page, 'Dismiss').click()
@@ -219,7 +221,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
       document.querySelector('mocap-uploader')!.texts = { refusals: { kind: 'pas accepté ici' } }
     })
     await page.getByRole('alert').getByText('notes.pdf: pas accepté ici').waitFor()
-    await page.getByRole('alert').getByText('1 file was not added').waitFor()
+    await page.getByRole('alert').getByText('1 item was not added').waitFor()
   })
 
   test('leaves a name its place on a phone, however long the words of a button are', async () => {

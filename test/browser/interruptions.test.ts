@@ -241,7 +241,8 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
 
     const heard = await page.evaluate(() => {
       let count = 0
-      const stop = rig.listenForNetwork(() => (count += 1))
+      const uplink = { probeNow: () => void (count += 1) }
+      const stop = rig.listenForNetwork(uplink)
       // A page that is seen is never frozen. By the standard this one is told to the document, and does not bubble.
       const thaw = (): number => (document.dispatchEvent(new Event('resume')), count)
       const before = thaw()

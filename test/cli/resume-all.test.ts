@@ -130,6 +130,23 @@ it('tells a person which session waits, stops all with one word, and gives every
   expect(again.code).toBe(0)
 })
 
+it('counts the time in which several sessions wait once', async () => {
+  await keptWithDeadStorage('video-dead-1')
+  await keptWithDeadStorage('video-dead-2')
+
+  const resume = cli.start(['resume', '--json'], environment())
+  // The second is told of again when it has waited for a while.
+  await resume.seen(/(?:"event":"waiting".*"key":"video-dead-2"[^]*){2}/)
+  resume.process.kill('SIGINT')
+  const lines = jsonLines((await resume.ended).stdout)
+
+  const each = lines.filter(({ event }) => event === 'ended').map(({ durationMs }) => Number(durationMs))
+  expect(each).toHaveLength(2)
+  const together = Number(lines.at(-1)?.['durationMs'])
+  expect(together).toBeGreaterThanOrEqual(Math.max(...each))
+  expect(together).toBeLessThan(each[0]! + each[1]!)
+})
+
 it('writes the receipt of none over a file that is no receipt, which it says before any call', async () => {
   const keys = [await keptCapture(), await keptCapture('other.action')]
   const theirs = join(cli.folder, `receipt.json.${keys[1]}`)

@@ -5,11 +5,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createEngine } from '../../src/core/adaptive-engine.ts'
 import { createFixedEngine } from '../../src/core/engine.ts'
-import { applyRecord } from '../../src/core/journal/apply-record.ts'
-import { createLedger } from '../../src/core/journal/ledger.ts'
 import { windowBodies } from '../../src/core/attempt/window-bodies.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
-import { createMemoryJob, type MemoryJob } from '../simulation/memory-job.ts'
+import { createMemoryJob, refold, type MemoryJob } from '../simulation/memory-job.ts'
 import { createObjectStore } from '../simulation/object-store.ts'
 import { testProtocol } from '../simulation/test-protocol.ts'
 import { watchedSource } from '../simulation/watched-source.ts'
@@ -373,34 +371,6 @@ describe('waits', () => {
   })
 })
 
-describe('a limit of bytes a second', () => {
-  it('is kept over all parts together, and no stall is judged while waiting for it', async () => {
-    const world = createWorld({ engine: { limitRate: 1_000, concurrency: 4 } })
-    const job = world.job({ sources: world.sources([200_000, 200_000]), partSizeBytes: 50_000 })
-
-    await world.until(world.engine.run(job, signal()))
-
-    // 400,000 bytes at 1,000 a second; what went last was paid for by those before it.
-    expect(world.store.requests).toHaveLength(8)
-    expect(world.clock.monotonicNow()).toBeGreaterThan(360_000)
-    expect(world.clock.monotonicNow()).toBeLessThanOrEqual(400_000)
-  })
-
-  it('gets back what an aborted attempt had taken and did not send', async () => {
-    const world = createWorld({ engine: { limitRate: 1_000, concurrency: 4 } })
-    const sources = world.sources([60_000])
-    const job = world.job({ sources, partSizeBytes: 15_000 })
-    const controller = new AbortController()
-    world.clock.setTimeout(() => controller.abort(new Error('paused')), 1_000)
-    await expect(world.until(world.engine.run(job, controller.signal))).rejects.toThrow('paused')
-
-    await world.until(world.engine.run(world.job({ sources, partSizeBytes: 15_000, ledger: refold(job) }), signal()))
-
-    // Without the bytes given back, what the pause threw away would be paid for a second time.
-    expect(world.clock.monotonicNow()).toBeLessThan(62_000)
-  })
-})
-
 describe('sources that are blobs', () => {
   it('go out unread', async () => {
     const world = createWorld()
@@ -460,13 +430,6 @@ describe('size', () => {
     },
   )
 })
-
-/** The ledger that the next life folds from what earlier ones recorded. */
-function refold(...jobs: readonly MemoryJob[]) {
-  const ledger = createLedger(jobs[0]!.plans)
-  for (const job of jobs) for (const record of job.records) applyRecord(ledger, record)
-  return ledger
-}
 
 let sessionCount = 0
 

@@ -101,6 +101,45 @@ describe('parts to a host so near that no line lies between', () => {
   })
 })
 
+describe('parts under a limit of the rate', () => {
+  it('are as few as reach it, no connections are opened to learn more, and more are found once it is lifted', async () => {
+    const clock = createSimulatedClock()
+    let asked = 0
+    const tuning = adaptiveTuning({
+      transport: {
+        ...aTransport({}),
+        roundTrip: () => {
+          asked += 1
+          return new Promise<void>((resolve) => void clock.setTimeout(() => resolve(), 40))
+        },
+      },
+      ...{ clock, hearing: lineHearing(), limitRate: 512 * 1024 },
+    })
+    const sampling = tuning.sample?.({
+      ...{ clock, inFlight: () => tuning.limit(), resize: () => undefined, sampled: () => undefined },
+    })
+    await tuning.transport.send(request)
+    sampling?.setActive(true)
+    sampling?.begin()
+    const pass = async (seconds: number, bytesEachTenth: number): Promise<void> => {
+      for (let tenth = 0; tenth < 10 * seconds; tenth += 1) {
+        sampling?.addBytes(bytesEachTenth)
+        await clock.advance(100)
+      }
+    }
+    await pass(60, 51 * 1024)
+    // One round trip goes beside the first part.
+    expect([tuning.limit(), asked]).toEqual([2, 1])
+
+    tuning.limitRate('off')
+    await pass(10, 2e6)
+
+    expect(asked).toBeGreaterThan(1)
+    expect(tuning.limit()).toBeGreaterThan(4)
+    sampling?.setActive(false)
+  })
+})
+
 describe('a background upload', () => {
   it('begins with two parts, sends four at most, fills most of a line, and leaves no queue on it', async () => {
     const clock = createSimulatedClock()

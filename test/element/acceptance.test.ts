@@ -25,7 +25,7 @@ it.each([
 ])('refuses a file that is added again %s, though names may repeat', (_how, path) => {
   const { accepted, refused } = judgeFiles([chosen(path)], [present('game/cam1/a.action')], RULES)
 
-  expect(refused).toEqual([{ name: 'a.action', reason: 'twice' }])
+  expect(refused).toEqual([{ name: 'a.action', location: path, reason: 'twice' }])
   expect(accepted).toEqual([])
 })
 
@@ -46,7 +46,7 @@ it('refuses what another tab uploads, and says so', () => {
   const rules = { ...RULES, isRenaming: false, driven: [present('a.action')] }
   const { refused } = judgeFiles([chosen('game/a.action')], [], rules)
 
-  expect(refused).toEqual([{ name: 'a.action', reason: 'elsewhere' }])
+  expect(refused).toEqual([{ name: 'a.action', location: 'game/a.action', reason: 'elsewhere' }])
 })
 
 it('takes a file of another size or time, and any time where none is known', () => {
@@ -64,7 +64,7 @@ it.each(['cam\\swing.action', 'a/b.action', ' '])(
     const file = chosenFile(new File(['one'], name, { lastModified: 7 }))
     const { accepted, refused } = judgeFiles([file, chosen('a.action')], [], RULES)
 
-    expect(refused).toEqual([{ name, reason: 'character' }])
+    expect(refused).toEqual([{ name, location: name, reason: 'character' }])
     expect(accepted).toHaveLength(1)
   },
 )
@@ -74,6 +74,7 @@ it.each([
   'card/$RECYCLE.BIN/S-1-5/$RA1.mp4',
   'game/.git/config',
   'game/.DS_Store',
+  '._a.action',
   'game/Thumbs.db',
   'game/~$notes.xlsx',
   'game/take-1.action.tmp',
@@ -87,6 +88,19 @@ it.each([
 
   expect(refused.map(({ reason }) => reason)).toEqual(['system'])
   expect(accepted.map(({ fileName }) => fileName)).toEqual(['a.action'])
+})
+
+it.each(['take-1.action.part', '~$notes.action', '.takes/a.action', '.takes/day 1/a.action'])(
+  'takes what a person chose by its own name, or in a folder chosen by its own: %s',
+  (path) => {
+    expect(judgeFiles([chosen(path)], [], RULES).refused).toEqual([])
+  },
+)
+
+it('refuses what was chosen by its own name if it is of another kind', () => {
+  const { refused } = judgeFiles([chosen('swing.mp4.part')], [], { ...RULES, accept: '.mp4,.mov' })
+
+  expect(refused.map(({ reason }) => reason)).toEqual(['kind'])
 })
 
 it.each(['a.hidden.action', 'take~$1.action', '2026.11.20/a.part.action', 'my-desktop.ini.action', 'tmp'])(

@@ -2,6 +2,7 @@
 
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
+import { judgeFiles, type AcceptanceRules } from '../../src/element/acceptance.ts'
 import { filesOfDrop } from '../../src/element/chosen-files.ts'
 
 afterEach(() => {
@@ -123,7 +124,8 @@ it('takes no folder for a file whose name ends like one, where the browser gives
 
   const found = await filesOfDrop({ items } as unknown as DataTransfer)
 
-  expect(found.map(({ location }) => location)).toEqual(['1.mp4'])
+  expect(found).toMatchObject([{ location: '1.mp4' }, { location: 'game.mp4', isUnreadable: true }])
+  expect(found[0]!.isUnreadable).toBeUndefined()
 })
 
 it('looks whether it is a folder also where the browser never answers for its handle', async () => {
@@ -136,7 +138,7 @@ it('looks whether it is a folder also where the browser never answers for its ha
   const found = filesOfDrop({ items } as unknown as DataTransfer)
   await vi.advanceTimersByTimeAsync(1_000)
 
-  expect((await found).map(({ location }) => location)).toEqual(['1.mp4'])
+  expect(await found).toMatchObject([{ location: '1.mp4' }, { location: 'game.mp4', isUnreadable: true }])
 })
 
 it('takes a file of a disk that hangs as it is, after a while', async () => {
@@ -180,7 +182,7 @@ describe('a folder in which one cannot be read', () => {
     },
     'by their entries': (name: string) => {
       const closed = {
-        ...{ isDirectory: true, fullPath: `/card/${name}` },
+        ...{ isDirectory: true, name, fullPath: `/card/${name}` },
         createReader: () => ({ readEntries: (_: unknown, fail: (error: unknown) => void) => fail('closed') }),
       }
       const clip = { isFile: true, fullPath: '/card/a.mp4', file: (give: (file: File) => void) => give(file) }
@@ -192,14 +194,38 @@ describe('a folder in which one cannot be read', () => {
       return { kind: 'file', getAsFile: () => null, webkitGetAsEntry: () => entry }
     },
   }
-  const found = async (item: object) => {
-    const files = await filesOfDrop({ items: [item] } as unknown as DataTransfer)
-    return files.map(({ location }) => location)
-  }
+  const rules: AcceptanceRules = { accept: '.mp4', isCapture: false, isRenaming: false, offered: [], driven: [] }
+  const walked = (item: object) => filesOfDrop({ items: [item] } as unknown as DataTransfer)
+  const found = async (item: object) => (await walked(item)).map(({ location }) => location)
 
-  it.each(Object.entries(folders))('gives its other files, if that would be left out anyway, %s', async (_, folder) => {
-    for (const name of ['.Trashes', 'System Volume Information', 'lost+found'])
-      expect(await found(folder(name))).toEqual(['card/a.mp4'])
-    expect(await found(folder('camera 2'))).toEqual([])
+  it.each(Object.entries(folders))(
+    'gives its other files, and is silent on what is left out anyway, %s',
+    async (_, folder) => {
+      for (const name of ['.Trashes', 'System Volume Information', 'lost+found'])
+        expect(await found(folder(name))).toEqual(['card/a.mp4'])
+    },
+  )
+
+  it.each(Object.entries(folders))(
+    'gives its other files, and the folder to be refused by its name, %s',
+    async (_, folder) => {
+      const { accepted, refused } = judgeFiles(await walked(folder('camera 2')), [], rules)
+
+      expect(accepted.map(({ location }) => location)).toEqual(['card/a.mp4'])
+      expect(refused).toEqual([{ name: 'camera 2', location: 'card/camera 2', reason: 'unreadable' }])
+    },
+  )
+
+  it('is refused by its name if it was dropped by itself', async () => {
+    const closed = {
+      isDirectory: true,
+      name: 'camera 2',
+      fullPath: '/camera 2',
+      createReader: () => ({ readEntries: (_: unknown, fail: (error: unknown) => void) => fail('closed') }),
+    }
+    const item = { kind: 'file', getAsFile: () => null, webkitGetAsEntry: () => closed }
+    const { refused } = judgeFiles(await walked(item), [], rules)
+
+    expect(refused).toEqual([{ name: 'camera 2', location: 'camera 2', reason: 'unreadable' }])
   })
 })

@@ -99,3 +99,10 @@ export function createMemoryJob(options: MemoryJobOptions): MemoryJob {
     },
   }
 }
+
+/** The ledger that the next life folds from what earlier ones recorded. */
+export function refold(...jobs: readonly MemoryJob[]) {
+  const ledger = createLedger(jobs[0]!.plans)
+  for (const job of jobs) for (const record of job.records) applyRecord(ledger, record)
+  return ledger
+}

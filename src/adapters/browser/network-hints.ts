@@ -4,11 +4,14 @@
 const HINTS = ['online', 'pageshow', 'resume', 'visibilitychange']
 
 /**
- * Calls `onHint` when the page came online, was shown or hidden, or left the freezer or the back-forward cache. Returns
- * the function that stops this.
+ * Has `uplink` probe when the page came online, was shown or hidden, or left the freezer or the back-forward cache. Returns the
+ * function that stops this. The window does not keep an Uplink that nobody uses any more, such as that of an element of a view that
+ * is gone: each visit of such a view would leave one, with all that its credentials hold.
  */
-export function listenForNetwork(onHint: () => void): () => void {
+export function listenForNetwork(uplink: { probeNow(): void }): () => void {
   if (typeof document === 'undefined') return () => undefined
+  const kept = new WeakRef(uplink)
+  const onHint = (): void => kept.deref()?.probeNow()
   for (const hint of HINTS) addEventListener(hint, onHint, true)
   return () => {
     for (const hint of HINTS) removeEventListener(hint, onHint, true)

@@ -90,10 +90,14 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     }
     const isOneOfMany = sessions.length !== 1 || elsewhere.size > 0
     const task = { sessions, isOneOfMany, kept, uplink, options, ...given({ source: lost?.source }) }
+    const beganAtMs = performance.now()
     const results = await resumeAll(context, output, task)
+    const durationMs = Math.round(performance.now() - beganAtMs)
     const { reason } = context.interruption
     const left = sessions.length - results.length
-    if (isOneOfMany || left > 0) printJoint(output, results, { left, elsewhere: elsewhere.size, folder: kept.folder })
+    if (isOneOfMany || left > 0) {
+      printJoint(output, results, { left, elsewhere: elsewhere.size, folder: kept.folder, durationMs })
+    }
     const codes = results.map((result) => exitCodeOf(result, reason))
     // Whoever moved a service must not hear that all is delivered.
     if (elsewhere.size > 0) codes.push(EXIT.failed)
@@ -124,24 +128,26 @@ function choose(
   return [...new Set(keys)].map((key) => knownSession(sessions, key, kept))
 }
 
-/** How many sessions a signal left untouched, how many another service has, and where all of them are kept. */
-interface Others {
+/** How many sessions a signal left untouched, how many another service has, where all of them are kept, and how long it took. */
+interface Joint {
   readonly left: number
   readonly elsewhere: number
   readonly folder: string
+  /** Less than the sessions took together: some wait at the same time. */
+  readonly durationMs: number
 }
 
 /** Prints the result of several sessions together, of none, or of one beside others. */
-function printJoint(output: Output, results: readonly UploadResult[], { left, elsewhere, folder }: Others): void {
+function printJoint(output: Output, results: readonly UploadResult[], joint: Joint): void {
+  const { left, elsewhere, folder, durationMs } = joint
   const status = jointStatus(results, { isLeft: left > 0, areSomeElsewhere: elsewhere > 0 })
-  const sum = (field: 'bytes' | 'durationMs') => results.reduce((total, result) => total + result[field], 0)
   output.event('result', {
     flow: 'resume',
     status,
     key: null,
     sessionId: null,
-    bytes: sum('bytes'),
-    durationMs: sum('durationMs'),
+    bytes: results.reduce((sum, result) => sum + result.bytes, 0),
+    durationMs,
     files: results.flatMap((result) => result.files),
     sessions: results.map(({ key, flow, status: word, sessionId }) => ({ key, flow, status: word, sessionId })),
   })

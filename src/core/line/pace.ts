@@ -10,6 +10,8 @@ import { minuteOfDay, parseTimetable, type LimitRate } from './timetable.ts'
 export interface Pace {
   /** Whether bytes have to wait at all now. */
   isLimited(): boolean
+  /** The timetable's limit now, bytes per second; undefined: none. */
+  limit(): number | undefined
   /** The maximum number of bytes to ask leave for at once. */
   pieceBytes(): number
   /** Waits for leave to send. Undefined: go on at once. Rejects with the signal's reason; then nothing was spent. */
@@ -36,13 +38,14 @@ export function createPace(clock: Clock, limit: LimitRate | undefined): Pace {
   const debt = createRateLimit()
   const waiters = new Set<Waiter>()
   let timetable = parseTimetable(limit)
+  let asked: number | undefined
   let ceiling: number | undefined
   let rate: number | undefined
   let lookAtMs = -Infinity
 
   const look = (nowMs: number): void => {
     lookAtMs = nowMs + LOOK_MS
-    const asked = timetable.rateAt(minuteOfDay(clock))
+    asked = timetable.rateAt(minuteOfDay(clock))
     rate = asked === undefined || ceiling === undefined ? (asked ?? ceiling) : Math.min(asked, ceiling)
     debt.setRate(rate, nowMs)
   }
@@ -75,6 +78,10 @@ export function createPace(clock: Clock, limit: LimitRate | undefined): Pace {
     isLimited() {
       now()
       return rate !== undefined
+    },
+    limit() {
+      now()
+      return asked
     },
     pieceBytes: () => debt.pieceBytes(),
     take(bytes, signal) {

@@ -1,0 +1,50 @@
+// How many parts a rate limit keeps busy: as few as reach it.
+
+import { describe, expect, it } from 'vitest'
+import { createEnoughParts } from '../../../src/core/line/enough-parts.ts'
+
+const KIB = 1024
+
+/** Samples every half second for so long, on a line whose connections carry so much each. */
+function after(seconds: number, limit: number, perConnection: number, parts = createEnoughParts()) {
+  for (let atMs = 0; atMs <= seconds * 1_000; atMs += 500) {
+    const inFlight = parts.at(limit)
+    const bytesSince = Math.min(limit, inFlight * perConnection) / 2
+    parts.onSample({ atMs, inFlight, bytesSince })
+  }
+  return parts.at(limit)
+}
+
+describe('the parts that a rate limit keeps busy', () => {
+  it.each([
+    ['2', '1 KiB', KIB, 2],
+    ['2', '512 KiB', 512 * KIB, 2],
+    ['8', '2 MiB', 2048 * KIB, 8],
+  ])('are %s at %s a second, and stay so few where they reach it', (_, __, limit, expected) => {
+    expect(createEnoughParts().at(limit)).toBe(expected)
+    expect(after(60, limit, 256 * KIB)).toBe(expected)
+  })
+
+  it('are more where connections carry less, but no more than reach nine tenths of the limit', () => {
+    const found = after(60, 512 * KIB, 64 * KIB)
+
+    expect(found).toBeGreaterThanOrEqual(0.9 * 8)
+    expect(found).toBeLessThanOrEqual(0.9 * 8 * 1.5 + 1)
+  })
+
+  it('are not judged by slots that nothing uses', () => {
+    const parts = createEnoughParts()
+    for (let atMs = 0; atMs < 60_000; atMs += 500)
+      parts.onSample({ atMs, inFlight: parts.at(512 * KIB) - 1, bytesSince: 0 })
+
+    expect(parts.at(512 * KIB)).toBe(2)
+  })
+
+  it('are found anew for another limit, and as many as can be without one', () => {
+    const parts = createEnoughParts()
+    expect(after(60, 512 * KIB, 16 * KIB, parts)).toBeGreaterThan(20)
+
+    expect(parts.at(undefined)).toBe(Infinity)
+    expect(parts.at(512 * KIB)).toBe(2)
+  })
+})
