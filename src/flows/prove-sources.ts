@@ -3,26 +3,18 @@
 // meanwhile: reading what was sent takes minutes for large files. As for any source that is slow to open, one part of each file waits
 // for it. Files that are complete wait among those that are being confirmed.
 
-import { isUploadError, known, withDetails, type UploadError } from '../core/errors.ts'
-import { fileAt, isSettled, type LedgerFile } from '../core/journal/ledger.ts'
+import { isUploadError, known, withDetails } from '../core/errors.ts'
+import { isSettled, type LedgerFile } from '../core/journal/ledger.ts'
 import type { Source } from '../core/ports.ts'
-import { backoffMs } from '../core/retry.ts'
-import { sleep } from '../core/time/sleep.ts'
 import { tellHang } from '../core/time/tell-hang.ts'
 import { unlessLate } from '../core/time/unless-late.ts'
-import type { TransferEvent } from '../core/transfer/transfer-job.ts'
 import type { SessionRecord } from './session-record.ts'
 import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
 import { digestWhole, verifySource, type Watch } from './verify-source.ts'
 
-/** How often the whole of a file is read while its drive is away. The waits in between take about 13 minutes. */
-const MOST_READS = 57
-
 export interface SourceProof {
   /** A source that opens only if it is still what an earlier run has sent of it. Rejects as `verifySource` does. */
   source(fileIndex: number): Pick<Source, 'open'>
-  /** Hears of each try that follows a failure: a file that came back on another drive is proven as if another run had begun it. */
-  heard(event: TransferEvent): void
   /**
    * Reads what must be read again of a file whose parts are all stored; resolves with its SHA-256 where that was asked for.
    * Undefined: nothing. Rejects as `verifySource` does. `onHang`: see TransferJob.finish.
@@ -40,11 +32,11 @@ export interface SourceProof {
 export function createSourceProof(
   ports: FlowPorts,
   definition: UploadDefinition,
-  record: Pick<SessionRecord, 'folded' | 'ledger'>,
+  record: Pick<SessionRecord, 'folded'>,
 ): SourceProof {
   const { clock, contentHasher, hasher, random } = ports
   const begun = record.folded()?.ledger.files.filter((file) => !isSettled(file) && file.receivedCount > 0)
-  const unproven = new Set(hasher && begun?.map((file) => file.plan.fileIndex))
+  const unproven = new Map(hasher && begun?.map((file) => [file.plan.fileIndex, file]))
   const sourceOf = (fileIndex: number): Source => known(definition.files[fileIndex]).source
 
   const proofs: Promise<void>[] = []
@@ -68,10 +60,11 @@ export function createSourceProof(
   return {
     source(fileIndex) {
       const source = sourceOf(fileIndex)
-      if (!unproven.has(fileIndex)) return source
+      const file = unproven.get(fileIndex)
+      if (!file) return source
       return {
         async open(expected) {
-          const proof = prove(fileAt(record.ledger(), fileIndex), proving.signal)
+          const proof = prove(file, proving.signal)
           proofs.push(proof)
           // A foreign error is the hasher's, and not to be taken for one of the source.
           await proof.catch((error: unknown) => Promise.reject(withDetails(error, {})))
@@ -79,27 +72,12 @@ export function createSourceProof(
         },
       }
     },
-    heard(event) {
-      if (event.type === 'retry' && hasher && event.error.details['isOnOtherDrive']) unproven.add(event.unit.fileIndex)
-    },
     readAgain(file, signal, onHang) {
       const { fileIndex } = file.plan
       const watch: Watch = (step) => tellHang(clock, step, onHang)
-      const wholeDigest = async (attempt: number): Promise<string> => {
-        try {
-          return await digestWhole(file, sourceOf(fileIndex), {
-            contentHasher: known(contentHasher),
-            hasher,
-            signal,
-            watch,
-          })
-        } catch (error) {
-          if (!(error as UploadError).isRetryable || attempt === MOST_READS) throw error
-          await watch(sleep(clock, backoffMs(attempt, random), signal))
-          return wholeDigest(attempt + 1)
-        }
-      }
-      const reading = contentHasher ? wholeDigest(1) : unproven.has(fileIndex) && proveSent(file, signal, watch)
+      const reading = contentHasher
+        ? digestWhole(file, sourceOf(fileIndex), { contentHasher, hasher, signal, watch })
+        : unproven.has(fileIndex) && proveSent(file, signal, watch)
       // Reading may never end where the drive is gone.
       return reading ? unlessLate(clock, signal, reading, () => Promise.reject(signal.reason as Error)) : undefined
     },

@@ -67,11 +67,7 @@ export function createSessionSteps(
       throw { error: summarize(error), confirmedCount: record.folded()?.ledger.confirmedCount ?? 0 }
     }
   }
-  const report = (event: TransferEvent): void => {
-    proof.heard(event)
-    onTransferEvent(event)
-  }
-  const options = { ...ports, record, report, ...definition }
+  const options = { ...ports, record, report: onTransferEvent, ...definition }
   const transfer = async (signal: AbortSignal) => {
     // The storage may be reachable again since the last transfer, so its wait is over.
     onTransferEvent({ type: 'reachable' })

@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest'
 
-import { md5Hasher, sha256Hasher } from '../../src/adapters/node/hash/md5-hasher.ts'
+import { md5Hasher } from '../../src/adapters/node/hash/md5-hasher.ts'
 import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import { UploadError } from '../../src/core/errors.ts'
@@ -318,93 +318,4 @@ it('nothing is open any more once a pause has ended, though a read takes its tim
   expect([upload.state, openCount]).toEqual(['paused', 0])
   await uplink.close()
   await ended
-})
-
-it.each([
-  ['the same', 'abc'],
-  ['another one', 'xyz'],
-])(
-  'a file that comes back on another drive is proven, and only goes on if it is not another one: %s',
-  async (_, text) => {
-    const name = 'a.mp4'
-    const failure = (details: object): UploadError =>
-      new UploadError('ERR_UPLOAD_SOURCE_READ', 'Away.', { isRetryable: true, details: { ...details } })
-    let [isAway, isTold] = [false, false]
-    const moving: Source = {
-      ...asSent(name, 40),
-      async open(expected) {
-        if (isAway && !isTold) {
-          isTold = true
-          throw failure({ isOnOtherDrive: true })
-        }
-        const now = isAway ? bytesSource(name, new TextEncoder().encode(text.repeat(40))) : asSent(name, 40)
-        const reader = await now.open(expected)
-        return {
-          ...reader,
-          read(into, at, signal) {
-            if (isAway || at < 60) return reader.read(into, at, signal)
-            isAway = true
-            return Promise.reject(failure({}))
-          },
-        }
-      },
-    }
-    const bodies = new Set<string>()
-    const storage: typeof goodStorage = (request, body) => {
-      bodies.add(new TextDecoder().decode(body))
-      return goodStorage(request, body)
-    }
-    const { upload, settled, requests } = await resumed([], () => moving, md5Hasher(), storage, undefined, 40, [name])
-    const changed = { error: { report: { files: [{ error: { code: 'ERR_UPLOAD_SOURCE_CHANGED' } }] } } }
-
-    expect(await settled(endOf(upload))).toMatchObject(text === 'abc' ? { report: { status: 'confirmed' } } : changed)
-    // Twenty parts, the one that broke off, and then the others and the confirmation, or nothing.
-    expect(requests).toHaveLength(text === 'abc' ? 42 : 21)
-    expect([...bodies]).toEqual(['abc'])
-  },
-)
-
-it('the digest of a whole file waits for its drive, and holds up no other meanwhile', async () => {
-  let failures = 40
-  const away = new UploadError('ERR_UPLOAD_SOURCE_READ', 'Its drive does not answer.', { isRetryable: true })
-  const journal = memoryJournal()
-  const session = await journal.open('k')
-  const names = ['a.mp4', 'b.mp4', 'c.mp4', 'd.mp4', 'here.mp4']
-  await session.append([...begunWith(2, names), ...names.flatMap((_, fileIndex) => sent(fileIndex, 1, 2))])
-  await session.close()
-  const far = createFarEnd({
-    ...{ journal, storage: goodStorage, service: () => ({ status: 200 }) },
-    ...{ hasher: md5Hasher(), contentHasher: sha256Hasher(), verify: 'full' },
-  })
-  const sourceOf = (name: string): Source => {
-    const source = asSent(name)
-    return name === 'here.mp4'
-      ? source
-      : { ...source, open: (expected) => (failures-- > 0 ? Promise.reject(away) : source.open(expected)) }
-  }
-  const upload = await far.uplink.resume('k', { source: ({ name }) => sourceOf(name) })
-  await far.clock.advance(30_000)
-
-  expect(upload.files().map(({ state }) => state)).toEqual([...names.slice(1).map(() => 'confirming'), 'confirmed'])
-  expect((await far.settled(upload.done())).files.map(({ status }) => status)).toEqual(names.map(() => 'confirmed'))
-})
-
-it('the digest of a whole file that can never be read fails it in a quarter of an hour', async () => {
-  const away = new UploadError('ERR_UPLOAD_SOURCE_READ', 'Its drive does not answer.', { isRetryable: true })
-  const journal = memoryJournal()
-  const session = await journal.open('k')
-  await session.append([...begunWith(2, ['a.mp4']), ...sent(0, 1, 2)])
-  await session.close()
-  const far = createFarEnd({
-    ...{ journal, storage: goodStorage, service: () => ({ status: 200 }) },
-    ...{ hasher: md5Hasher(), contentHasher: sha256Hasher(), verify: 'full' },
-  })
-  const broken: Source = { ...asSent('a.mp4'), open: () => Promise.reject(away) }
-  const upload = await far.uplink.resume('k', { source: () => broken })
-
-  const beganAtMs = far.clock.monotonicNow()
-  expect(await far.settled(endOf(upload))).toMatchObject({
-    error: { code: 'ERR_UPLOAD_SOURCE_READ', message: 'a.mp4: Its drive does not answer.' },
-  })
-  expect(far.clock.monotonicNow() - beganAtMs).toBeLessThan(1_000_000)
 })

@@ -54,13 +54,10 @@ export function fileSourceOn(
     noteDevice(place.folder, facts.dev)
     try {
       requireSame(location, expected, identityOf(facts))
-      device ??= facts.dev
-      if (device !== facts.dev) throw driveChanged(location)
+      device = facts.dev
     } catch (error) {
       // A drive that is gone may fail to close it, which says nothing more.
       return file.close().finally(() => {
-        // Who opens it later may have proven that it is the same file. Until whoever opened it now was told, nobody can have.
-        clock.setTimeout(() => (device = facts.dev), 0)
         throw error
       }) as Promise<never>
     }
