@@ -9,6 +9,7 @@ import type { Source } from '../core/ports.ts'
 import { inBatches } from '../flows/in-batches.ts'
 import { filesUnder, type FoundFile, type SkippedEntry } from '../adapters/node/files/directory.ts'
 import { plannedSource } from './planned-source.ts'
+import { slowDrive } from './slow-drive.ts'
 import type { Output } from './views/output.ts'
 import { countOf } from './views/wording.ts'
 
@@ -27,9 +28,14 @@ export async function findFiles(
   wanted: WantedFiles,
   output: Output,
 ): Promise<readonly { readonly source: Source }[]> {
-  const found = await filesUnder(paths)
+  const wait = slowDrive(output)
+  const found = await wait(`for files in "${paths.join('", "')}"`, filesUnder(paths))
   for (const entry of found.skipped) tellSkipped(output, entry)
-  const files = onceEach(found.files, output).map(({ path, name }) => ({ path, name, source: plannedSource(path) }))
+  const files = onceEach(found.files, output).map(({ path, name }) => ({
+    path,
+    name,
+    source: plannedSource(path, wait),
+  }))
   const reasons = await inBatches(files, ({ name, source }) => reasonAgainst(name, source, wanted))
   const unwanted = files.flatMap(({ path }, index) => {
     const reason = reasons[index]

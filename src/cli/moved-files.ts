@@ -5,7 +5,7 @@ import { basename, isAbsolute, resolve, sep } from 'node:path'
 import { filesUnder } from '../adapters/node/files/directory.ts'
 import { fileSource } from '../adapters/node/files/file-source.ts'
 import { differenceOf } from '../adapters/web/source-identity.ts'
-import { UploadError } from '../core/errors.ts'
+import { isUploadError, UploadError } from '../core/errors.ts'
 import type { SoughtFile, SourceIdentity } from '../core/ports.ts'
 import type { ResumeOptions } from '../flows/sessions.ts'
 import { errorLine } from './views/error-line.ts'
@@ -43,7 +43,7 @@ export async function movedFiles(folder: string, all: readonly SoughtFile[]): Pr
     const fits: { readonly path: string; readonly likeness: number }[] = []
     for (const one of found.get(nameOf(file.location)) ?? []) {
       // Read once for all: thousands of takes may share a name.
-      if (!isAlike(file, await (one.identity ??= identityOf(one.path)))) continue
+      if (!isAlike(file, await (one.identity ??= identityOf(one.path, () => delete one.identity)))) continue
       fits.push({ path: one.path, likeness: sharedSteps(one.path, file.location) })
     }
     const [best, second] = fits.sort((left, right) => right.likeness - left.likeness)
@@ -60,8 +60,12 @@ export async function movedFiles(folder: string, all: readonly SoughtFile[]): Pr
   return {
     async find(file) {
       const { location } = file
-      const isThere = isAbsolute(location) && isAlike(file, await identityOf(location))
-      return isThere ? { path: location } : placeBelow(file)
+      try {
+        const isThere = isAbsolute(location) && isAlike(file, await identityOf(location).catch(() => undefined))
+        return isThere ? { path: location } : await placeBelow(file)
+      } catch (error) {
+        return { why: errorLine(error).message }
+      }
     },
     source(file) {
       const { name, location } = file
@@ -75,7 +79,7 @@ export async function movedFiles(folder: string, all: readonly SoughtFile[]): Pr
           } catch (cause) {
             const place = await placeBelow(file)
             if ('path' in place) return fileSource(place.path, { name }).open(expected)
-            throw notFound(location, place.why, cause)
+            throw isAway(cause) ? cause : notFound(location, place.why, cause)
           }
         },
       }
@@ -106,11 +110,20 @@ function byName<T>(all: readonly T[], pathOf: (one: T) => string): ReadonlyMap<s
   return lists
 }
 
-/** Undefined if the file cannot be looked at. */
-function identityOf(path: string): Promise<SourceIdentity | undefined> {
+/** Undefined if the file cannot be looked at. Rejects, after `onAway`, where it may be in a moment. */
+function identityOf(path: string, onAway?: () => void): Promise<SourceIdentity | undefined> {
   return fileSource(path)
     .describe()
-    .catch(() => undefined)
+    .catch((error: unknown) => {
+      if (!isAway(error)) return undefined
+      onAway?.()
+      throw error
+    })
+}
+
+/** Whether a drive is away, so that its files may be there in a moment. */
+function isAway(error: unknown): boolean {
+  return isUploadError(error) && error.isRetryable
 }
 
 function isAlike(file: SoughtFile, other: SourceIdentity | undefined): boolean {

@@ -1,5 +1,6 @@
 // Files of a session that were moved: found again below a folder by name, size and time, and never mistaken for one another.
 
+import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -12,6 +13,7 @@ import { sayHowToGoOn } from '../../src/cli/views/how-to-go-on.ts'
 import type { Output } from '../../src/cli/views/output.ts'
 import type { SoughtFile } from '../../src/core/ports.ts'
 import { createUplink, fileSource, memoryJournal, type UploadFailedError } from '../../src/node.ts'
+import { canMount } from '../helpers/can-mount.ts'
 import { startIndependentService } from '../helpers/independent-service.ts'
 
 /** A folder with these files, which hold their names, all last written in the same second. */
@@ -144,6 +146,35 @@ it.skipIf(process.platform !== 'linux')('passes by what cannot be read below the
   const open = await seek(join(folder, 'new'), join(folder, 'new/a.mp4'), join(folder, 'old/a.mp4'))
 
   expect(await open()).toBe('new/a.mp4')
+})
+
+it.skipIf(!canMount())('waits for a file on a drive that is away, where it was or below the folder', async () => {
+  const drive = await mkdtemp(join(tmpdir(), 'mocap-uplink-drive-'))
+  const elsewhere = await folderOf('clips/other.mp4')
+  const mount = async (): Promise<void> => {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', drive])
+    for (const name of ['a.mp4', 'b.mp4']) {
+      await writeFile(join(drive, name), 'bytes')
+      await utimes(join(drive, name), 1_000, 1_000)
+    }
+  }
+  const unmount = (): void => void execFileSync('umount', [drive])
+  await mount()
+  onTestFinished(async () => {
+    unmount()
+    await rm(drive, { recursive: true })
+  })
+  const path = join(drive, 'b.mp4')
+  const whereItWas = await seek(elsewhere, path, path)
+  const below = await seek(drive, path, '/gone/b.mp4')
+  unmount()
+
+  for (const open of [whereItWas, below]) {
+    await expect(open()).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_READ', isRetryable: true })
+    expect(await open.find()).toMatchObject({ why: expect.any(String) as string })
+  }
+  await mount()
+  for (const open of [whereItWas, below]) expect(await open()).toBe('bytes')
 })
 
 it('goes on with a file whose card was taken out while it was uploaded: that is no change, and the last line says the way', async () => {

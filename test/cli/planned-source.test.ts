@@ -12,7 +12,7 @@ it('is uploaded as it was when it was planned, or refused', async () => {
   onTestFinished(() => rm(folder, { recursive: true }))
   const path = join(folder, 'swing.mp4')
   await writeFile(path, 'as planned')
-  const source = plannedSource(path)
+  const source = plannedSource(path, (_, work) => work)
 
   const planned = await source.describe()
   await (await source.open(planned)).close()
@@ -24,7 +24,9 @@ it('is uploaded as it was when it was planned, or refused', async () => {
 })
 
 it('that cannot be read is told when it is planned', async () => {
-  await expect(plannedSource(join(tmpdir(), 'there', 'is', 'nothing')).describe()).rejects.toMatchObject({
+  await expect(
+    plannedSource(join(tmpdir(), 'there', 'is', 'nothing'), (_, work) => work).describe(),
+  ).rejects.toMatchObject({
     code: 'ERR_UPLOAD_SOURCE_READ',
   })
 })

@@ -7,6 +7,8 @@ interface Explanation {
   readonly isRetryable?: boolean
 }
 
+const AWAY: Explanation = { text: 'its drive does not answer. Check that it is connected', isRetryable: true }
+
 const EXPLANATIONS: ReadonlyMap<string, Explanation> = new Map([
   ['ENOENT', { text: 'there is nothing at this path. Check the path' }],
   ['ENOTDIR', { text: 'a part of this path is not a folder. Check the path' }],
@@ -21,9 +23,15 @@ const EXPLANATIONS: ReadonlyMap<string, Explanation> = new Map([
   ['ENOSPC', { text: 'the disk is full. Free some space or name another folder' }],
   ['EDQUOT', { text: 'the disk quota is used up. Free some space or name another folder' }],
   ['EROFS', { text: 'the disk is read-only. Name another folder' }],
-  ['EIO', { text: 'the disk or the network drive failed. Check the device' }],
+  ['EIO', { text: 'the disk or the network drive failed. Check the device', isRetryable: true }],
   // The server of the drive was restarted. A file that is opened anew is there again.
   ['ESTALE', { text: 'the network drive lost it. Check that the drive is connected', isRetryable: true }],
+  // A network drive, or one in user space, that does not answer, or a drive that was unplugged. On Windows, a network drive that is
+  // away is often an unknown error.
+  ...[
+    ...['ETIMEDOUT', 'EHOSTDOWN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN', 'ENOTCONN', 'ECONNRESET', 'ECONNABORTED'],
+    ...['EREMOTEIO', 'ENXIO', 'ENODEV', 'EAGAIN', 'UNKNOWN'],
+  ].map((code) => [code, AWAY] as const),
 ])
 
 /** `action` completes "cannot be …": read, opened, listed, spooled, written. The system's own error is the cause. */
@@ -42,12 +50,14 @@ export function fileProblem(error: unknown, path: string, action: string): Uploa
 
 /**
  * The error for a file that was there when its upload began. It has not changed, and may come back as it was, here or
- * elsewhere.
+ * elsewhere. `isWithDrive`: its drive is gone, too, and may be back in a moment.
  */
-export function fileGone(error: unknown, path: string): UploadError {
-  const { code, details } = fileProblem(error, path, 'read')
-  const message = `"${path}" is gone: it was moved or deleted, or its drive was taken out. Bring it back, then resume the session.`
-  return new UploadError(code, message, { cause: error, details })
+export function fileGone(cause: UploadError, path: string, isWithDrive: boolean): UploadError {
+  const { code, details } = cause
+  const message = isWithDrive
+    ? `"${path}" is gone with its drive. Put that back.`
+    : `"${path}" is gone: it was moved or deleted, or its drive was taken out. Bring it back, then resume the session.`
+  return new UploadError(code, message, { cause, isRetryable: isWithDrive, details })
 }
 
 /** The error for a file that looks unchanged but lies on another drive, as far as the system knows: it may well be the same file. */

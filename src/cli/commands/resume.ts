@@ -13,6 +13,7 @@ import { commandLine, sessionsLine } from '../views/command-line.ts'
 import { keptSessions, knownSession, type KeptSessions } from '../kept-sessions.ts'
 import { addTransferOptions, type SharedOptions } from '../options/options.ts'
 import { filesWhereTheyWere, lostFiles } from '../lost-files.ts'
+import { slowDrive } from '../slow-drive.ts'
 import type { Output } from '../views/output.ts'
 import { checkReceiptPath, ofOne } from '../receipt-file.ts'
 import { resumeAll } from '../resume-all.ts'
@@ -70,14 +71,18 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
       for (const path of paths.length > 0 && receipt !== '' ? paths : [receipt])
         await checkReceiptPath(path, '--receipt')
     }
+    const wait = slowDrive(output)
     // Interruptible, because it takes minutes to look through a large drive.
     const lost =
       filesIn === undefined
         ? undefined
-        : await interruptible(lostFiles(filesIn, sessions, kept.journal), context.interruption)
+        : await interruptible(
+            wait(`through "${filesIn}"`, lostFiles(filesIn, sessions, kept.journal)),
+            context.interruption,
+          )
     if (options.dryRun === true) {
       const looking = lost === undefined ? filesWhereTheyWere(sessions, kept.journal) : lost.look()
-      const lookedFor = await interruptible(looking, context.interruption)
+      const lookedFor = await interruptible(wait('for the files', looking), context.interruption)
       const isReadWhole = options.verify === 'full'
       printResumePlan(output, sessions, lookedFor, { isBelowFolder: lost !== undefined, isReadWhole })
       context.exitWith(EXIT.done)

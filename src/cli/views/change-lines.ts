@@ -1,5 +1,6 @@
 // Prints an upload as a line per change, for logs and pipes. With `--quiet`, only what went wrong is left.
 
+import { performance } from 'node:perf_hooks'
 import { formatBytes } from '../../core/plan.ts'
 import type { Outage, Upload, UploadState } from '../../flows/upload.ts'
 import { reasonOf, tellingOnce } from './error-line.ts'
@@ -59,9 +60,14 @@ export function tellAsLines(upload: Upload, voice: Voice): Watching {
   return { end: () => undefined }
 }
 
-/** Prints retries, waits, dying addresses and warnings in words. */
-export function tellTroubles(upload: Upload, { mode, say, complain }: Voice): void {
-  tellRetries(upload, say, mode === 'terminal')
+/** Prints retries, waits, dying addresses and warnings in words. `nowMs` is monotonic. */
+export function tellTroubles(
+  upload: Upload,
+  { mode, say, complain }: Voice,
+  nowMs = (): number => performance.now(),
+): void {
+  const tellDrive = driveTeller(say, nowMs)
+  tellRetries(upload, say, mode === 'terminal', tellDrive)
   upload.on('waiting', outageTeller(say))
   upload.on('session.replaced', ({ newSessionId, filesMoved, filesKept, bytesVoided }) => {
     // Where a confirmation was refused before, its parts are void already, and are sent again all the same.
@@ -100,13 +106,37 @@ function howLong({ untilMs, giveUpAtMs }: Outage): string {
 /** Reasons that are remembered. One that names something else each time could fill the memory in a night. */
 const MOST_REASONS = 100
 
+/** After this long without it, a reason why files cannot be read is news again, ms: it is another outage of their drive. */
+const SAME_TROUBLE_MS = 300_000
+
+/** Says that a file is waited for, and why. Of all the files that lie on a drive, and of all their tries, only the first has a line. */
+function driveTeller(say: (text: string) => void, nowMs: () => number): (name: string, message: string) => void {
+  const heardAtMs = new Map<string, number>()
+  return (name, message) => {
+    const reason = message.replace(/^".*"/, '').replace(/\d+/g, '')
+    const before = heardAtMs.get(reason) ?? -Infinity
+    heardAtMs.set(reason, nowMs())
+    if (nowMs() - before < SAME_TROUBLE_MS) return
+    say(`waiting for ${name}: ${message} It is tried again by itself for some minutes.`)
+  }
+}
+
 /**
  * Prints a line for each retry in a log. On a terminal, where the live view counts them, and during an outage, which lasts a night
  * and was told, only a new reason is printed.
  */
-function tellRetries(upload: Upload, say: (text: string) => void, isNewsOnly: boolean): void {
+function tellRetries(
+  upload: Upload,
+  say: (text: string) => void,
+  isNewsOnly: boolean,
+  tellDrive: (name: string, message: string) => void,
+): void {
   const told = new Set<string>()
   upload.on('retry', ({ name, partNumber, attempt, delayMs, error }) => {
+    if (error.code === 'ERR_UPLOAD_SOURCE_READ') {
+      tellDrive(name, error.message)
+      return
+    }
     const reason = error.message.replace(`part ${partNumber}`, 'a part')
     const isForNews = isNewsOnly || upload.state === 'waiting'
     if (isForNews && told.has(reason)) return

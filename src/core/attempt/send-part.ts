@@ -63,8 +63,9 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
   }
   try {
     const opening = readers.acquire(fileIndex, signal)
+    // What goes although its file is held asks the source anew.
+    ports.hold(fileIndex, isPromise(opening))
     if (isPromise(opening)) {
-      ports.hold(fileIndex, true)
       reader = await tellHang(clock, opening, onHang)
       ports.hold(fileIndex, false)
       // Its slot went to another. Many files may open at once when their drive is back: each waits for its turn, but not twice.

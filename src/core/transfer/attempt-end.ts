@@ -151,9 +151,9 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
         goAgain({ ...onFresh, attempt: turn.attempt + 1 })
         return
       case 'source':
-        // Some may pass, such as too many open files, or a hasher that lost its worker thread.
+        // Some may pass: a drive is away for minutes, or a hasher lost its worker thread.
         return result.error.isRetryable
-          ? retry(file, { ...turn, isSourceBusy: true }, result.error)
+          ? retry(file, { ...turn, isSourceBusy: true }, result.error, tries)
           : failFile(file, result.error)
       case 'missing':
         return retry(file, onFresh, result.error, tries)

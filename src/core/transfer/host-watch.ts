@@ -46,7 +46,7 @@ export interface HostWatch {
 /**
  * How much of a try is used up by an answer that says no more than: not now. With 8 tries, a part comes to its end after 57
  * such answers, whose waits take about 13 minutes on average. So a storage that throttles some requests for ten minutes costs
- * no file, and a part that alone is never taken still ends.
+ * no file, and a part that alone is never taken still ends. The same goes for a source that cannot be read now.
  */
 const AWAY_TRY = 1 / 8
 /** Weight of a missing answer in the congestion window, as a share of a refusal: many lines break connections by themselves. */
@@ -124,7 +124,7 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
         announce(result.verdict.error, url, nowMs)
         tries = AWAY_TRY
       } else if (result.kind === 'received' || result.kind === 'refused' || result.kind === 'missing') answered(nowMs)
-      else return 1
+      else return AWAY_TRY
       // During an outage one part goes at a time, so its answer says nothing about how many the host takes.
       if (!isInReach(nowMs)) {
         if (result.kind === 'missing') unjudged += 1

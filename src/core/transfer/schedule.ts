@@ -38,7 +38,7 @@ export interface Schedule {
   restart(fileIndex: number, units: readonly Unit[], deadlineMs?: number): void
   /**
    * Gives out nothing more of this file while it is held, except what is put back meanwhile: its source is being opened for the unit
-   * that is out, and may never open. If that fails, the same unit tries again for all of them: taking it ends the hold, and so
+   * that is out, and may never open. If that fails, the same unit tries again for all of them: whoever sends it ends the hold, and so
    * does a restart.
    */
   hold(fileIndex: number, isHeld: boolean): void
@@ -126,8 +126,6 @@ export function createSchedule({ order }: ScheduleOptions): Schedule {
     if (!first) return undefined
     const { fileIndex } = first.turn.unit
     count(known(files.get(fileIndex)), 1, 0)
-    // What goes although its file is held asks the source anew.
-    hold(fileIndex, false)
     // What comes of this attempt says anew whether it waits for its source.
     return { ...first.turn, isSourceBusy: false }
   }

@@ -76,10 +76,11 @@ export function createTransfer(ports: TransferPorts, job: TransferJob, signal: A
   const schedule = createSchedule({ order: job.protocol.traits.order })
   const addresses = createSessionAddresses(clock, job.ledger, job.protocol, () => host.isInReach(clock.monotonicNow()))
   const hold = (fileIndex: number, isHeld: boolean): void => {
-    // The part that waited goes first. If it still waits, somebody must look again when it no longer counts.
-    void Promise.resolve().then(ports.wake)
     // Where a file has one part, nothing else of it would go.
-    if (fileAt(job.ledger, fileIndex).parts.length > 1) schedule.hold(fileIndex, isHeld)
+    const hasOthers = fileAt(job.ledger, fileIndex).parts.length > 1
+    if (hasOthers) schedule.hold(fileIndex, isHeld)
+    // The part that waited goes first. If it still waits, somebody must look again when it no longer counts.
+    if (hasOthers || isHeld) void Promise.resolve().then(ports.wake)
   }
   const attempts = createAttempts({ ...ports, job, addresses, hold })
   const life = createLifetime(signal, () => outcomeOf(job.ledger), ports.wake)

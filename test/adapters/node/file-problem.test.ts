@@ -24,8 +24,12 @@ describe('fileProblem', () => {
     ['EMFILE', true],
     ['EBUSY', true],
     ['ESTALE', true],
+    ['EIO', true],
+    ['ETIMEDOUT', true],
+    ['ENOTCONN', true],
+    ['UNKNOWN', true],
     ['ENOENT', false],
-    ['EIO', false],
+    ['EACCES', false],
   ])('says whether trying again may help: %s, %s', (code, isRetryable) => {
     expect(fileProblem(Object.assign(new Error('x'), { code }), '/a', 'read').isRetryable).toBe(isRetryable)
   })

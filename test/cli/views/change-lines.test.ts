@@ -203,3 +203,23 @@ it('scripts are told both as events', () => {
     { event: 'shortfall', deadline: '2026-11-20T02:00:00.000Z', neededMs: 5_400_000, availableMs: 600_000 },
   ])
 })
+
+it('a drive that is away has one line, however many files lie on it and however often they are tried, until it is away again', () => {
+  const { output, emitter, upload, said } = stage(false)
+  let nowMs = 0
+  tellTroubles(upload, output, () => nowMs)
+
+  const tell = (name: string, at: number): void => {
+    const message = `"/mnt/nas/${name}" cannot be read at byte ${at}: its drive does not answer. Check that it is connected.`
+    const error = { code: 'ERR_UPLOAD_SOURCE_READ', message } as const
+    emitter.emit('retry', { fileIndex: 0, partNumber: 1, name, attempt: 1, delayMs: 10, error })
+  }
+  for (; nowMs < 600_000; nowMs += 30_000) for (const name of ['a.mp4', 'b.mp4']) tell(name, nowMs)
+  nowMs += 3_600_000
+  tell('b.mp4', 7)
+
+  expect(said().trim().split('\n')).toEqual([
+    'waiting for a.mp4: "/mnt/nas/a.mp4" cannot be read at byte 0: its drive does not answer. Check that it is connected. It is tried again by itself for some minutes.',
+    'waiting for b.mp4: "/mnt/nas/b.mp4" cannot be read at byte 7: its drive does not answer. Check that it is connected. It is tried again by itself for some minutes.',
+  ])
+})

@@ -119,9 +119,8 @@ it.each([
 it('counts how much of a try each end uses up, and none during an outage', () => {
   const { host, fail, refuse, answer, end, now } = setUp()
   const error = new HttpStatusError('ERR_UPLOAD_HTTP_STATUS', 'no', { status: 403 })
-  expect([answer(), end({ kind: 'refused', verdict: { kind: 'renew', error } }), end({ kind: 'expired' })]).toEqual([
-    1, 1, 1,
-  ])
+  expect([answer(), end({ kind: 'refused', verdict: { kind: 'renew', error } })]).toEqual([1, 1])
+  expect(end({ kind: 'source', ending: 'neverWhole', error })).toBe(1 / 8)
   expect([fail('connect'), fail('send'), refuse()]).toEqual([0, 1, 1 / 8])
 
   refuse(400_000)

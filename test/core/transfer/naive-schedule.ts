@@ -68,7 +68,6 @@ export function naiveSchedule(order: 'any' | 'next'): Schedule {
     if (first === undefined) return undefined
     waiting = waiting.filter((entry) => entry !== first)
     out = [...out, { unit: first.turn.unit, isFirstComer: false }]
-    hold(first.turn.unit.fileIndex, false)
     return { ...first.turn, isSourceBusy: false }
   }
   const hold = (fileIndex: number, isHeld: boolean): void => {

@@ -4,13 +4,14 @@
 import type { BigIntStats } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 
-import { invalid, invariant, isUploadError } from '../../../core/errors.ts'
+import { invalid, invariant, isUploadError, type UploadError } from '../../../core/errors.ts'
 import type { Clock, Reader, Source, SourceIdentity } from '../../../core/ports.ts'
 import { createReadGate } from '../../web/read-gate.ts'
 import { endedEarly, requirePosition, requireSame, sourceChanged } from '../../web/source-identity.ts'
 import { systemClock } from '../../web/system-clock.ts'
-import { driveChanged, errorCode, fileGone, fileProblem } from '../file-problem.ts'
+import { driveChanged, fileGone, fileProblem } from '../file-problem.ts'
 import { unlessBusy } from './busy-file.ts'
+import { driveOf, isDriveGone, noteDevice } from './drives.ts'
 import { lookAt, lookFirst, openRegularFile, type OpenFile, type Place } from './open-file.ts'
 import { createQuickDisk, type QuickDisk } from './quick-disk.ts'
 import { isPromise } from '../../../core/is-promise.ts'
@@ -45,16 +46,29 @@ export function fileSourceOn(
   }
   const location = resolve(path)
   const place: Place = { location, folder: dirname(location) }
+  /** The drive on which it was last seen. */
+  let device: bigint | undefined
   /** Makes the reader if this is the expected file. Otherwise closes the file. */
   const check = (file: OpenFile, expected: SourceIdentity): Reader | Promise<Reader> => {
+    const { facts } = file
+    noteDevice(place.folder, facts.dev)
     try {
-      requireSame(location, expected, identityOf(file.facts))
+      requireSame(location, expected, identityOf(facts))
+      device = facts.dev
     } catch (error) {
-      return file.close().then(() => {
+      // A drive that is gone may fail to close it, which says nothing more.
+      return file.close().finally(() => {
         throw error
-      })
+      }) as Promise<never>
     }
     return fileReader(disk, place, file)
+  }
+
+  /** A file that is nowhere may be back in a moment, if its drive is gone too. */
+  const orGone = async (error: unknown): Promise<never> => {
+    const seen = device ?? driveOf(place.folder)
+    const isWithDrive = isNowhere(error) && typeof seen === 'bigint' && (await isDriveGone(place.folder, seen))
+    throw isWithDrive ? fileGone(error, location, true) : error
   }
 
   return {
@@ -62,12 +76,14 @@ export function fileSourceOn(
     location,
     async describe(signal) {
       signal?.throwIfAborted()
-      const facts = unlessBusy(clock, () => lookFirst(disk, place), signal)
-      return identityOf(isPromise(facts) ? await facts : facts)
+      const looking = unlessBusy(clock, () => lookFirst(disk, place), signal)
+      const facts = isPromise(looking) ? await looking.catch(orGone) : looking
+      device ??= facts.dev
+      return identityOf(facts)
     },
     open(expected) {
       const opening = unlessBusy(clock, () => openRegularFile(disk, place))
-      return isPromise(opening) ? opening.then((file) => check(file, expected)) : check(opening, expected)
+      return isPromise(opening) ? opening.then((file) => check(file, expected), orGone) : check(opening, expected)
     },
   }
 }
@@ -111,9 +127,10 @@ function fileReader(disk: QuickDisk, place: Place, file: OpenFile): Reader {
       atOnceOrLater(
         () => lookAt(disk, place),
         (found) => verifyPath(location, file.facts, found),
-        (error) =>
-          errorCode(error) === 'ENOENT' ? fileGone(error, location) : fileProblem(error, location, 'looked at'),
-      ),
+        (error) => fileProblem(error, location, 'looked at'),
+      )?.catch(async (error: unknown) => {
+        throw isNowhere(error) ? fileGone(error, location, await isDriveGone(place.folder, file.facts.dev)) : error
+      }),
     close() {
       isClosed = true
       return gate.close(() => file.close())
@@ -134,6 +151,10 @@ function asked<T>(ask: () => T | Promise<T>, problem: (error: unknown) => unknow
   } catch (error) {
     throw isUploadError(error) ? error : problem(error)
   }
+}
+
+function isNowhere(error: unknown): error is UploadError {
+  return isUploadError(error) && error.details['systemCode'] === 'ENOENT'
 }
 
 /**

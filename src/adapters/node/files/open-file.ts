@@ -120,7 +120,7 @@ async function openOnThread(disk: QuickDisk, { location, folder }: Place): Promi
     requireRegular(location, facts)
     return openFile(disk, folder, fd, facts)
   } catch (error) {
-    if (fd !== undefined) await closed(fd)
+    if (fd !== undefined) await closed(fd).catch(() => undefined)
     throw readProblem(error, location)
   }
 }

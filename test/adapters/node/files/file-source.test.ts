@@ -22,6 +22,7 @@ import { fileSource, fileSourceOn } from '../../../../src/adapters/node/files/fi
 import { isUploadError } from '../../../../src/core/errors.ts'
 import { sourceContract } from '../../../../src/testing/source-contract.ts'
 import { bytesOf, counting } from '../../../../src/testing/source/contents.ts'
+import { canMount } from '../../../helpers/can-mount.ts'
 
 const longAgo = new Date('2026-01-02T03:04:05.500Z')
 
@@ -209,22 +210,90 @@ describe('fileSource', () => {
       await reader.close()
     })
 
-    it('does not take the same file for another one where its card was taken out and put back', async () => {
-      const path = await fileOf('put-back.mp4')
-      // What is asked of the path is answered from another drive; what was opened is on the first.
+    /** A disk of which some answers come from another drive: of `stat`, or of all that is asked after it was switched. */
+    function switchedDisk(isOther: (facts: object) => boolean) {
       const askNow = <T>(work: () => T): T => {
         const answer = work()
-        return answer instanceof Object && 'dev' in answer ? Object.assign(answer, { dev: -1n }) : answer
+        const isFacts = answer instanceof Object && ('dev' in answer || 'facts' in answer)
+        if (isFacts && isOther(answer))
+          Object.assign('facts' in answer ? (answer.facts as object) : answer, { dev: -1n })
+        return answer
       }
-      const source = fileSourceOn({ mayAskNow: () => true, askNow }, path)
-      const reader = await source.open(await source.describe())
+      return { mayAskNow: () => true, askNow }
+    }
 
-      await expect(reader.verify()).rejects.toMatchObject({
+    it('does not take the same file for another one where its card was taken out and put back', async () => {
+      const path = await fileOf('put-back.mp4')
+      let isBack = false
+      const disk = switchedDisk(() => isBack)
+      const source = fileSourceOn(disk, path)
+      const identity = await source.describe()
+      const reader = await source.open(identity)
+      isBack = true
+
+      const other = {
         code: 'ERR_UPLOAD_SOURCE_READ',
         message: `"${path}" is on another drive, or its drive was taken out and put back. Resume the session: it goes on if it is the same file.`,
         details: { path },
-      })
+      }
+      await expect(reader.verify()).rejects.toMatchObject(other)
       await reader.close()
+      const again = await source.open(identity)
+      await again.verify()
+      await again.close()
+    })
+
+    it('may come back where its drive is gone as well, but not where it alone is, nor where it was never seen', async () => {
+      const path = await fileOf('unplugged.mp4')
+      const identity = await fileSource(path).describe()
+      const seen = fileSourceOn(
+        switchedDisk(() => true),
+        path,
+      )
+      await seen.describe()
+      const alone = fileSource(path)
+      await alone.describe()
+      await unlink(path)
+
+      await expect(seen.open(identity)).rejects.toMatchObject({
+        code: 'ERR_UPLOAD_SOURCE_READ',
+        message: `"${path}" is gone with its drive. Put that back.`,
+        isRetryable: true,
+        details: { path, systemCode: 'ENOENT' },
+      })
+      for (const source of [alone, fileSource(path)])
+        await expect(source.open(identity)).rejects.toMatchObject({ isRetryable: false })
+    })
+
+    it.skipIf(!canMount())('is told from what is gone for good on a drive that is really unmounted', async () => {
+      const drive = join(folder, 'drive')
+      const path = join(drive, 'clips', 'a.mp4')
+      const mount = async (): Promise<void> => {
+        execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', drive])
+        await mkdir(join(drive, 'clips'))
+        await writeFile(path, counting(10))
+        await utimes(path, longAgo, longAgo)
+      }
+      await mkdir(drive)
+      await mount()
+      try {
+        const source = fileSource(path)
+        const identity = await source.describe()
+        const reader = await source.open(identity)
+        execFileSync('umount', ['--lazy', drive])
+
+        await expect(reader.verify()).rejects.toMatchObject({ isRetryable: true })
+        await reader.close()
+        await expect(source.open(identity)).rejects.toMatchObject({ isRetryable: true })
+        await mount()
+        const again = await source.open(identity)
+        expect(await bytesOf(again, 0, 10)).toEqual(Buffer.from(counting(10)))
+        await again.close()
+        await rm(path)
+        await expect(source.open(identity)).rejects.toMatchObject({ isRetryable: false })
+      } finally {
+        execFileSync('umount', ['--lazy', drive])
+      }
     })
 
     it('notices a write within the same millisecond as the last one', async () => {
