@@ -32,7 +32,7 @@ it('of a file that has failed meanwhile changes nothing: nothing of it is believ
   for (const result of [
     { kind: 'received', receipt: { acceptedEnd: 10, isVerified: false } },
     { kind: 'refused', verdict: { kind: 'renew', error } },
-    { kind: 'refused', verdict: { kind: 'retry', error } },
+    { kind: 'refused', verdict: { kind: 'retry', error, isThrottle: false } },
     { kind: 'expired' },
     { kind: 'missing', ending: 'doubtful', error: lost('doubtful') },
   ] as const) {
