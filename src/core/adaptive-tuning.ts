@@ -41,6 +41,7 @@ export const adaptiveTuning: TuningMaker = (options) => {
     },
     addBytes: (bytes) => line?.addBytes(bytes),
     setActive(isActive) {
+      enough.restart()
       line?.setActive(isActive)
       if (!isActive) roundTrips?.stop()
     },

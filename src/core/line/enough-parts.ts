@@ -7,6 +7,8 @@ export interface EnoughParts {
   /** The most parts in flight at this limit, bytes per second. Infinity without a limit. */
   at(bytesPerSecond: number | undefined): number
   onSample(sample: Pick<ConcurrencySample, 'atMs' | 'inFlight' | 'bytesSince'>): void
+  /** Nothing was sent for a while, or will be: the rate is measured anew. */
+  restart(): void
 }
 
 /** With two, the line is not idle while the answer to one is awaited, and no single part holds up all others. */
@@ -15,6 +17,8 @@ const LEAST = 2
 const CONNECTION_RATE = 256 * 1024
 /** How long a rate is measured, ms. */
 const MEASURE_MS = 2_000
+/** Where it took longer than this, ms, the machine slept. */
+const LONGEST_MEASURE_MS = 4_000
 /** The share of the limit that must be reached. Where answers are waited for, the last tenth is not worth twice the parts. */
 const REACHED = 0.9
 /** How much more is tried where too little goes: a far line with losses, or small files whose answers take long. */
@@ -25,7 +29,7 @@ export function createEnoughParts(): EnoughParts {
   let enough = Infinity
   let sinceMs: number | undefined
   let bytes = 0
-  const restart = (nowMs: number | undefined): void => {
+  const restart = (nowMs?: number): void => {
     sinceMs = nowMs
     bytes = 0
   }
@@ -35,7 +39,7 @@ export function createEnoughParts(): EnoughParts {
       if (bytesPerSecond === limit) return enough
       limit = bytesPerSecond
       enough = limit === undefined ? Infinity : Math.max(LEAST, Math.floor(limit / CONNECTION_RATE))
-      restart(undefined)
+      restart()
       return enough
     },
     onSample({ atMs, inFlight, bytesSince }) {
@@ -47,8 +51,10 @@ export function createEnoughParts(): EnoughParts {
       bytes += bytesSince
       const passedMs = atMs - sinceMs
       if (passedMs < MEASURE_MS) return
-      if (bytes < (REACHED * limit * passedMs) / 1_000) enough = Math.ceil(enough * GROWTH)
+      const isReached = bytes >= (REACHED * limit * passedMs) / 1_000
+      if (!isReached && passedMs <= LONGEST_MEASURE_MS) enough = Math.ceil(enough * GROWTH)
       restart(atMs)
     },
+    restart: () => restart(),
   }
 }

@@ -40,6 +40,14 @@ describe('the parts that a rate limit keeps busy', () => {
     expect(parts.at(512 * KIB)).toBe(2)
   })
 
+  it('are not judged by a time in which the machine slept', () => {
+    const parts = createEnoughParts()
+    after(60, 512 * KIB, 256 * KIB, parts)
+    parts.onSample({ atMs: 3_600_000, inFlight: 2, bytesSince: 100 * KIB })
+
+    expect(parts.at(512 * KIB)).toBe(2)
+  })
+
   it('are found anew for another limit, and as many as can be without one', () => {
     const parts = createEnoughParts()
     expect(after(60, 512 * KIB, 16 * KIB, parts)).toBeGreaterThan(20)
