@@ -16,6 +16,8 @@ const MAX_PARTS = 62
 const BACKGROUND_CONCURRENCY: ConcurrencyOptions = { start: 2, max: 4 }
 /** How often the controller gets a sample, ms: while a trial is near, and between trials. */
 const SAMPLE_MS = { curious: 100, calm: 500 }
+/** How often a round trip is asked for in any case, ms: the least one is forgotten after ten minutes. */
+const REMIND_MS = 300_000
 
 /** The tuning that `concurrency: 'auto'`, `limitRate` and `isBackground` need. */
 export const adaptiveTuning: TuningMaker = (options) => {
@@ -29,18 +31,23 @@ export const adaptiveTuning: TuningMaker = (options) => {
   const line = options.isBackground === true ? createLineDelay(options, (rate) => pace.setCeiling(rate)) : undefined
   const transport = line?.transport ?? options.transport
   const roundTrips = hearing?.roundTrips({ transport, clock })
+  let askedAtMs: number | undefined
   const enoughParts = (): number => (isAuto ? enough.at(pace.limit()) : Infinity)
-  // What the limit holds back cannot be learnt from: then nobody is asked for round trips, perhaps for a whole day.
+  // What the limit holds back cannot be learnt from: then hardly any round trips are asked for, perhaps for a whole day.
   const isCurious = (): boolean => controller.isCurious() && enoughParts() >= controller.limit()
   const learner: Learner = {
     sampleEveryMs: () => (isCurious() ? SAMPLE_MS.curious : SAMPLE_MS.calm),
     onSample(sample) {
       enough.onSample(sample)
       controller.onSample({ roundTripMs: roundTrips?.takeNewest(), ...sample })
-      if (sample.inFlight > 0 && isCurious()) roundTrips?.measure()
+      askedAtMs ??= sample.atMs
+      if (sample.inFlight === 0 || !(isCurious() || sample.atMs - askedAtMs >= REMIND_MS)) return
+      roundTrips?.measure()
+      askedAtMs = sample.atMs
     },
     addBytes: (bytes) => line?.addBytes(bytes),
     setActive(isActive) {
+      enough.restart()
       line?.setActive(isActive)
       if (!isActive) roundTrips?.stop()
     },

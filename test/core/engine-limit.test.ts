@@ -30,6 +30,19 @@ describe('a limit of bytes a second', () => {
     expect(job.records.filter(({ type }) => type === 'part.received')).toHaveLength(2)
   })
 
+  it.each([500, 600_000])('is kept by as few in the next session, %i ms later', async (idleMs) => {
+    const world = createWorld({ engine: { limitRate: 100_000, concurrency: 'auto' } })
+    const caps: number[] = []
+    for (let session = 0; session < 4; session += 1) {
+      const job = world.job({ sources: world.sources([1_000_000]), partSizeBytes: 100_000 })
+      await world.until(world.engine.run(job, signal()))
+      caps.push(world.engine.stats().cap)
+      await world.clock.advance(idleMs)
+    }
+
+    expect(caps).toEqual([2, 2, 2, 2])
+  })
+
   it('is reached, too, where an answer takes as long as its part', async () => {
     const world = createWorld({ engine: { limitRate: 100_000, concurrency: 'auto' }, answerMs: 2_000 })
     const sizes = Array.from({ length: 300 }, () => 20_000)

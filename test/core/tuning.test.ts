@@ -1,6 +1,6 @@
 // Whoever listens to the line leaves the transport what it says of itself: the engine judges stalls and stragglers by it.
 
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { adaptiveTuning } from '../../src/core/adaptive-tuning.ts'
 import { lineHearing } from '../../src/core/line/hearing.ts'
 import type { Transport, TransportRequest } from '../../src/core/ports.ts'
@@ -102,15 +102,16 @@ describe('parts to a host so near that no line lies between', () => {
 })
 
 describe('parts under a limit of the rate', () => {
-  it('are as few as reach it, no connections are opened to learn more, and more are found once it is lifted', async () => {
+  /** A line that carries so many bytes in a tenth of a second, and answers after so long, ms. */
+  async function limited() {
     const clock = createSimulatedClock()
-    let asked = 0
+    const line = { asked: 0, answerMs: 40 }
     const tuning = adaptiveTuning({
       transport: {
         ...aTransport({}),
         roundTrip: () => {
-          asked += 1
-          return new Promise<void>((resolve) => void clock.setTimeout(() => resolve(), 40))
+          line.asked += 1
+          return new Promise<void>((resolve) => void clock.setTimeout(() => resolve(), line.answerMs))
         },
       },
       ...{ clock, hearing: lineHearing(), limitRate: 512 * 1024 },
@@ -118,6 +119,7 @@ describe('parts under a limit of the rate', () => {
     const sampling = tuning.sample?.({
       ...{ clock, inFlight: () => tuning.limit(), resize: () => undefined, sampled: () => undefined },
     })
+    onTestFinished(() => sampling?.setActive(false))
     await tuning.transport.send(request)
     sampling?.setActive(true)
     sampling?.begin()
@@ -127,16 +129,32 @@ describe('parts under a limit of the rate', () => {
         await clock.advance(100)
       }
     }
+    return { line, tuning, pass }
+  }
+
+  it('are as few as reach it, no connections are opened to learn more, and more are found once it is lifted', async () => {
+    const { line, tuning, pass } = await limited()
     await pass(60, 51 * 1024)
     // One round trip goes beside the first part.
-    expect([tuning.limit(), asked]).toEqual([2, 1])
+    expect([tuning.limit(), line.asked]).toEqual([2, 1])
 
     tuning.limitRate('off')
     await pass(10, 2e6)
 
-    expect(asked).toBeGreaterThan(1)
+    expect(line.asked).toBeGreaterThan(1)
     expect(tuning.limit()).toBeGreaterThan(4)
-    sampling?.setActive(false)
+  })
+
+  it('are not many more on a line that they fill, though it is lifted after hours: what an empty line answers is still known', async () => {
+    const { line, tuning, pass } = await limited()
+    await pass(2 * 3_600, 51 * 1024)
+    expect(line.asked).toBeLessThan(30)
+
+    tuning.limitRate('off')
+    line.answerMs = 200
+    await pass(20, 2.5e5)
+
+    expect(tuning.limit()).toBeLessThanOrEqual(4)
   })
 })
 

@@ -4,6 +4,7 @@
 import type { FastifyRequest } from 'fastify'
 
 import type { Database } from '../database/tables.ts'
+import { wholeText } from '../database/whole-text.ts'
 import { keyOfPath, type ObjectKey } from '../objects/object-keys.ts'
 
 const BY_ROUTE = {
@@ -74,13 +75,13 @@ async function namesAt(db: Database, key: ObjectKey | undefined): Promise<string
     key.flow === 'captures'
       ? await db
           .selectFrom('mocap_session_files')
-          .select('name')
+          .select(wholeText('name', 'name'))
           .where('id', '=', key.fileId)
           .where('session_id', '=', key.sessionId)
           .execute()
       : await db
           .selectFrom('video_files')
-          .select('raw_file_name as name')
+          .select(wholeText('raw_file_name', 'name'))
           .where('id', '=', key.fileId)
           .where('session_id', '=', key.sessionId)
           .execute()

@@ -5,10 +5,11 @@ import { createEnoughParts } from '../../../src/core/line/enough-parts.ts'
 
 const KIB = 1024
 
-/** Samples every half second for so long, on a line whose connections carry so much each. */
-function after(seconds: number, limit: number, perConnection: number, parts = createEnoughParts()) {
+/** Samples every half second for so long, on a line whose connections carry so much each. Others allow so many of them. */
+function after(seconds: number, limit: number, perConnection: number, parts = createEnoughParts(), allowed = Infinity) {
+  parts.restart()
   for (let atMs = 0; atMs <= seconds * 1_000; atMs += 500) {
-    const inFlight = parts.at(limit)
+    const inFlight = Math.min(parts.at(limit), allowed)
     const bytesSince = Math.min(limit, inFlight * perConnection) / 2
     parts.onSample({ atMs, inFlight, bytesSince })
   }
@@ -36,6 +37,39 @@ describe('the parts that a rate limit keeps busy', () => {
     const parts = createEnoughParts()
     for (let atMs = 0; atMs < 60_000; atMs += 500)
       parts.onSample({ atMs, inFlight: parts.at(512 * KIB) - 1, bytesSince: 0 })
+
+    expect(parts.at(512 * KIB)).toBe(2)
+  })
+
+  it('are not judged by a line that is away', () => {
+    expect(after(60, 512 * KIB, 0)).toBe(2)
+  })
+
+  it.each([Infinity, 4])('are as few as before soon after a line was slow, where %d are allowed', (allowed) => {
+    const parts = createEnoughParts()
+    expect(after(20, 512 * KIB, KIB, parts, allowed)).toBeGreaterThan(4)
+
+    expect(after(900, 512 * KIB, 256 * KIB, parts, allowed)).toBe(2)
+  })
+
+  it('lose little to looking whether fewer do', () => {
+    const parts = createEnoughParts()
+    after(60, 512 * KIB, 64 * KIB, parts)
+    let bytes = 0
+    for (let second = 0; second < 600; second += 1) {
+      const inFlight = parts.at(512 * KIB)
+      const bytesSince = Math.min(512, inFlight * 64) * KIB
+      parts.onSample({ atMs: 60_000 + 1_000 * second, inFlight, bytesSince })
+      bytes += bytesSince
+    }
+
+    expect(bytes / (600 * 512 * KIB)).toBeGreaterThan(0.97)
+  })
+
+  it('are not judged by a time in which the machine slept', () => {
+    const parts = createEnoughParts()
+    after(60, 512 * KIB, 256 * KIB, parts)
+    parts.onSample({ atMs: 3_600_000, inFlight: 2, bytesSince: 100 * KIB })
 
     expect(parts.at(512 * KIB)).toBe(2)
   })

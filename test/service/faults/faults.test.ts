@@ -62,6 +62,7 @@ beforeAll(async () => {
     { operation: 'register', file: 'short-life', fault: { shortLifeMs: 1_500 } },
     { operation: 'create', file: 'short-life.mp4', fault: { shortLifeMs: 9_000 } },
     { operation: 'put', file: 'clip-?.mp4', part: 2, nth: 1, fault: { status: 500 } },
+    { operation: 'put', file: '\ufeffmarked*', fault: { status: 500 } },
     { operation: 'put', file: 'opaque.mp4', fault: { etag: 'opaque' } },
     { operation: 'confirm', file: 'clip-*.mp4', nth: [1, 2], fault: { loseReply: 'reset' } },
     { operation: 'createSegment', times: 1, fault: { status: 200, body: 'html' } },
@@ -315,6 +316,13 @@ it('strikes the named part of the named file at the named time, and the rest pas
   await expect(confirm()).rejects.toThrow('fetch failed')
   expect((await confirm()).status).toBe(200)
   expect(await stored('clip-1.mp4')).toBe('hellohello')
+})
+
+it('strikes a file whose name begins with a byte order mark', async () => {
+  const video = await openVideoSession(service, [{ bytes: 5, chunks: 1, name: '\ufeffmarked.mp4' }])
+
+  expect((await send('\ufeffmarked.action')).status).toBe(500)
+  expect((await put(video.files[0]!.urls[0]!, 'hello')).status).toBe(500)
 })
 
 it('takes no body for one that stopped coming because its answer is late', async () => {
