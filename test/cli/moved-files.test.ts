@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 
+import { fileGone, fileProblem } from '../../src/adapters/node/file-problem.ts'
 import { lostFiles } from '../../src/cli/lost-files.ts'
 import { asItWas, movedFiles } from '../../src/cli/moved-files.ts'
 import { resultOf } from '../../src/cli/upload-result.ts'
@@ -221,6 +222,37 @@ it('goes on with a file whose card was taken out while it was uploaded: that is 
     ],
   ])
   expect(report.status).toBe('confirmed')
+})
+
+const systemError = (code: string): Error => Object.assign(new Error(code), { code })
+
+it.each([
+  ['with its drive', (path: string) => fileGone(fileProblem(systemError('ENOENT'), path, 'read'), path, true)],
+  ['in an answer of it', (path: string) => fileProblem(systemError('EIO'), path, 'read at byte 7')],
+])('says the way also for files that were waited for in vain: gone %s', async (_, failure) => {
+  const folder = await folderOf('card/a.mp4')
+  const service = await startIndependentService()
+  const uplink = createUplink({ baseUrl: service.url, credentials: { apiKey: service.apiKey }, retries: 1 })
+  onTestFinished(async () => {
+    await uplink.close()
+    await service.close()
+  })
+  const path = join(folder, 'card', 'a.mp4')
+  const upload = uplink.uploadVideos({
+    ...{ movementTypeId: 1, playerId: 'p', sessionDate: '2026-11-20', sessionTypeId: 2 },
+    files: [{ source: { ...fileSource(path), open: () => Promise.reject(failure(path)) } }],
+  })
+  const failed: unknown = await upload.done().catch((error: unknown) => error)
+  expect(failed).toMatchObject({ code: 'ERR_UPLOAD_RETRIES_EXHAUSTED' })
+
+  const complain = vi.fn()
+  const { report } = failed as UploadFailedError
+  const at = { options: {}, env: {}, journal: memoryJournal() }
+  await sayHowToGoOn({ complain } as unknown as Output, resultOf(report), at)
+
+  expect(complain.mock.calls).toEqual([
+    [expect.stringContaining(' To finish (with --files-in FOLDER where files were moved): mocap-uplink resume ')],
+  ])
 })
 
 it('takes no file of the working folder for what came from no path, whatever its size', async () => {

@@ -57,7 +57,7 @@ export async function sayHowToGoOn(output: Output, result: UploadResult, at: Ses
   const resume = isAddressInQuestion(result)
     ? `, with the right address for URL: ${commandLine('resume', key, { ...options, baseUrl: 'URL' }, env)}`
     : `: ${commandLine('resume', key, options, env)}`
-  const isUnread = missing.some((file) => file.error?.code === 'ERR_UPLOAD_SOURCE_READ')
+  const isUnread = missing.some((file) => isOfSource(file.error))
   const moved = isUnread && options.filesIn === undefined ? ' (with --files-in FOLDER where files were moved)' : ''
   output.complain(what + anew + (changed > 0 && changed === missing.length ? '' : ` To finish${moved}${resume}`))
   const stored = files.length - missing.length
@@ -131,6 +131,13 @@ function sayUnknown(
   output.complain(`Once it is known: ${commandLine('resume', key, options, env)}`)
   const drop = commandLine('cancel', key, options, env)
   output.complain(`If it never is, upload what is missing as a new session, then: ${drop}`)
+}
+
+/** True if a file could not be read, also where it was waited for: the message then ends in that of its last try. */
+function isOfSource({ code, message = '' }: Partial<ErrorSummary> = {}): boolean {
+  const isWaitedFor =
+    code === 'ERR_UPLOAD_RETRIES_EXHAUSTED' && / The last one: ".*" (?:cannot be|is gone) /.test(message)
+  return code === 'ERR_UPLOAD_SOURCE_READ' || isWaitedFor
 }
 
 /** What to do about names that the service refuses for themselves. */

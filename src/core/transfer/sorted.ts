@@ -2,8 +2,6 @@
 
 export interface Sorted<T> {
   add(item: T): void
-  /** Removes all items of which this is true, and returns them. */
-  remove(isRemoved: (item: T) => boolean): T[]
   /** Removes the first item of which this is true, if the key of any is at most this one, and returns it. */
   take(upTo: number, isTaken: (item: T) => boolean): T | undefined
   has(isSought: (item: T) => boolean): boolean
@@ -15,7 +13,7 @@ export interface Sorted<T> {
 
 /** Sorts items by key; those with the same key keep the order in which they came. */
 export function createSorted<T>(keyOf: (item: T) => number): Sorted<T> {
-  let items: T[] = []
+  const items: T[] = []
 
   const countUpTo = (key: number): number => {
     let low = 0
@@ -31,11 +29,6 @@ export function createSorted<T>(keyOf: (item: T) => number): Sorted<T> {
   return {
     add(item) {
       items.splice(countUpTo(keyOf(item)), 0, item)
-    },
-    remove(isRemoved) {
-      const removed = items.filter(isRemoved)
-      items = items.filter((item) => !isRemoved(item))
-      return removed
     },
     take(upTo, isTaken) {
       const at = countUpTo(upTo) > 0 ? items.findIndex(isTaken) : -1

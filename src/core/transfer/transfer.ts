@@ -76,9 +76,9 @@ export function createTransfer(ports: TransferPorts, job: TransferJob, signal: A
   const schedule = createSchedule({ order: job.protocol.traits.order })
   const addresses = createSessionAddresses(clock, job.ledger, job.protocol, () => host.isInReach(clock.monotonicNow()))
   const hold = (fileIndex: number, isHeld: boolean): void => {
-    // Where a file has one part, nothing else of it would go.
+    // Where a file has one part, nothing else of it would go. The schedule itself holds each whose source has failed.
     const hasOthers = fileAt(job.ledger, fileIndex).parts.length > 1
-    if (hasOthers) schedule.hold(fileIndex, isHeld)
+    if (hasOthers || !isHeld) schedule.hold(fileIndex, isHeld)
     // The part that waited goes first. If it still waits, somebody must look again when it no longer counts.
     if (hasOthers || isHeld) void Promise.resolve().then(ports.wake)
   }

@@ -157,6 +157,18 @@ describe('a source that cannot be opened or read for a moment, such as with too 
     expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 1, failedCount: 0 })
   })
 
+  it.each([100, 1_000])('sends again what a confirmation asks for again, with %i bytes', async (size) => {
+    const world = createWorld()
+    const [source] = world.sources([size])
+    let [openings, confirmations] = [0, 0]
+    const open: OpenSource['open'] = (expected) => (openings++ === 0 ? Promise.reject(passing) : source!.open(expected))
+    const confirm = (): Promise<number[]> => Promise.resolve(confirmations++ === 0 ? [1] : [])
+    const job = world.job({ sources: [{ ...source!, open }], partSizeBytes: 100, confirm })
+
+    expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 1, failedCount: 0 })
+    expect(confirmations).toBe(2)
+  })
+
   it('fails its file in the end, with the reason', async () => {
     const world = createWorld({ engine: { retries: 3 } })
     const [source] = world.sources([1_000])

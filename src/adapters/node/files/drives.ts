@@ -1,12 +1,14 @@
 // Which drive a folder lies on, as far as that was seen: asking takes a thread, and a drive that is gone would keep it.
 
-import { stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { readlink, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 
 import { diskThreads, type Drive } from './disk-threads.ts'
 
 /** Folders that are remembered. Beyond that all are forgotten. */
 const MAX_FOLDERS = 10_000
+/** Links on the way to a file that are followed. They may lead in a circle. */
+const MOST_LINKS = 40
 
 const devices = new Map<string, bigint>()
 
@@ -21,14 +23,30 @@ export function noteDevice(folder: string, device: bigint): void {
 }
 
 /**
- * Whether the drive on which something in this folder was seen is there no more, as when it was unplugged or unmounted. What is left
- * of the way to the folder then lies on another one.
+ * Whether a file that was seen on this drive, and then nowhere, may be back in a moment, or is: its drive is there no more, as when it
+ * was unplugged or unmounted. What is left of the way to the file then lies on another one.
  */
-export function isDriveGone(folder: string, device: bigint): Promise<boolean> {
-  const deviceOf = async (path: string): Promise<bigint | undefined> => {
-    const facts = await stat(path, { bigint: true }).catch(() => undefined)
-    const above = dirname(path)
-    return facts?.dev ?? (above === path ? undefined : deviceOf(above))
-  }
-  return diskThreads.run(device, async () => (await deviceOf(folder)) !== device)
+export function isDriveGone(location: string, device: bigint): Promise<boolean> {
+  // Asked of the file last: with its drive, which may have come back since, it is there again.
+  return diskThreads.run(
+    device,
+    async () => (await deviceOfRest(location)) !== device || (await seenAt(location)) !== undefined,
+  )
+}
+
+/** The drive of what is left of the way to a place, links included. */
+async function deviceOfRest(path: string, linksLeft = MOST_LINKS): Promise<bigint | undefined> {
+  const device = await seenAt(path)
+  if (device !== undefined) return device
+  const above = dirname(path)
+  const target = linksLeft > 0 ? await readlink(path).catch(() => undefined) : undefined
+  if (target !== undefined) return deviceOfRest(resolve(above, target), linksLeft - 1)
+  return above === path ? undefined : deviceOfRest(above, linksLeft)
+}
+
+async function seenAt(path: string): Promise<bigint | undefined> {
+  return stat(path, { bigint: true }).then(
+    ({ dev }) => dev,
+    () => undefined,
+  )
 }

@@ -67,7 +67,7 @@ export function fileSourceOn(
   /** A file that is nowhere may be back in a moment, if its drive is gone too. */
   const orGone = async (error: unknown): Promise<never> => {
     const seen = device ?? driveOf(place.folder)
-    const isWithDrive = isNowhere(error) && typeof seen === 'bigint' && (await isDriveGone(place.folder, seen))
+    const isWithDrive = isNowhere(error) && typeof seen === 'bigint' && (await isDriveGone(location, seen))
     throw isWithDrive ? fileGone(error, location, true) : error
   }
 
@@ -129,7 +129,7 @@ function fileReader(disk: QuickDisk, place: Place, file: OpenFile): Reader {
         (found) => verifyPath(location, file.facts, found),
         (error) => fileProblem(error, location, 'looked at'),
       )?.catch(async (error: unknown) => {
-        throw isNowhere(error) ? fileGone(error, location, await isDriveGone(place.folder, file.facts.dev)) : error
+        throw isNowhere(error) ? fileGone(error, location, await isDriveGone(location, file.facts.dev)) : error
       }),
     close() {
       isClosed = true

@@ -88,7 +88,7 @@ export function createStreamIntake(options: StreamIntakeOptions): StreamIntake {
       if (spooling !== undefined || failure !== undefined) return
       spooling = createSpool(options.tempDir)
       // A failure here is kept for those who ask. If the removal fails too, the exit of the process removes the file.
-      takeIn(spooling).catch((error: unknown) => fail(asUploadError(error, name)).catch(() => undefined))
+      takeIn(spooling).catch((error: unknown) => fail(asFinal(error, name)).catch(() => undefined))
     },
     until(isReached) {
       return new Promise((resolve, reject) => {
@@ -126,7 +126,11 @@ function readBefore(name: string): UploadError {
   return new UploadError('ERR_UPLOAD_SOURCE_READ', message, { details: { location: name } })
 }
 
-function asUploadError(error: unknown, name: string): UploadError {
-  if (isUploadError(error)) return error
-  return new UploadError('ERR_UPLOAD_SOURCE_READ', `The stream "${name}" cannot be read.`, { cause: error })
+/** What was lost of a stream does not come back, also where the disk that it was to be kept on does. */
+function asFinal(error: unknown, name: string): UploadError {
+  if (!isUploadError(error)) {
+    return new UploadError('ERR_UPLOAD_SOURCE_READ', `The stream "${name}" cannot be read.`, { cause: error })
+  }
+  const { code, message, details } = error
+  return error.isRetryable ? new UploadError(code, message, { cause: error, details }) : error
 }

@@ -1,10 +1,10 @@
-import { rm, writeFile } from 'node:fs/promises'
+import { open, rm, writeFile, type FileHandle } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 
 import { streamSource } from '../../../../src/adapters/node/files/stream-source.ts'
 import type { StreamInput } from '../../../../src/adapters/node/files/stream-pull.ts'
@@ -316,6 +316,23 @@ describe('streamSource', () => {
       })
       expect(stream.destroyed).toBe(true)
       await rm(file)
+    })
+
+    it('is lost for good where it could not be kept: its bytes do not come back with the disk', async () => {
+      const handle = await open(import.meta.filename)
+      await handle.close()
+      const handles = Object.getPrototypeOf(handle) as Pick<FileHandle, 'write'>
+      vi.spyOn(handles, 'write').mockRejectedValueOnce(Object.assign(new Error('EIO'), { code: 'EIO' }))
+      const source = sourceOf(Readable.from([counting(10)]), 10)
+      const reader = await source.open({ sizeBytes: 10 })
+
+      for (const ask of [() => bytesOf(reader, 0, 10), () => source.open({ sizeBytes: 10 })])
+        await expect(ask()).rejects.toMatchObject({
+          code: 'ERR_UPLOAD_SOURCE_READ',
+          message: expect.stringContaining('the disk or the network drive failed') as string,
+          isRetryable: false,
+          details: { systemCode: 'EIO' },
+        })
     })
   })
 })
