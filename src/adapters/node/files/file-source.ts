@@ -48,27 +48,37 @@ export function fileSourceOn(
   const place: Place = { location, folder: dirname(location) }
   /** The drive on which it was last seen. */
   let device: bigint | undefined
+  /** Some of it may have been sent, and since then its drive was away: another card may be in its place, with a file that looks alike. */
+  let hasOpened = false
+  let mayBeAnother = false
+  const onGone = (): void => {
+    mayBeAnother = hasOpened
+  }
   /** Makes the reader if this is the expected file. Otherwise closes the file. */
   const check = (file: OpenFile, expected: SourceIdentity): Reader | Promise<Reader> => {
     const { facts } = file
     noteDevice(place.folder, facts.dev)
     try {
       requireSame(location, expected, identityOf(facts))
+      if (mayBeAnother) throw driveChanged(location)
       device = facts.dev
+      hasOpened = true
     } catch (error) {
       // A drive that is gone may fail to close it, which says nothing more.
       return file.close().finally(() => {
         throw error
       }) as Promise<never>
     }
-    return fileReader(disk, place, file)
+    return fileReader(disk, place, file, onGone)
   }
 
   /** A file that is nowhere may be back in a moment, if its drive is gone too. */
   const orGone = async (error: unknown): Promise<never> => {
     const seen = device ?? driveOf(place.folder)
     const isWithDrive = isNowhere(error) && typeof seen === 'bigint' && (await isDriveGone(location, seen))
-    throw isWithDrive ? fileGone(error, location, true) : error
+    if (!isWithDrive) throw error
+    onGone()
+    throw fileGone(error, location, true)
   }
 
   return {
@@ -88,7 +98,7 @@ export function fileSourceOn(
   }
 }
 
-function fileReader(disk: QuickDisk, place: Place, file: OpenFile): Reader {
+function fileReader(disk: QuickDisk, place: Place, file: OpenFile, onGone: () => void): Reader {
   const { location } = place
   const what = `the reader of "${location}"`
   const gate = createReadGate(what)
@@ -129,7 +139,10 @@ function fileReader(disk: QuickDisk, place: Place, file: OpenFile): Reader {
         (found) => verifyPath(location, file.facts, found),
         (error) => fileProblem(error, location, 'looked at'),
       )?.catch(async (error: unknown) => {
-        throw isNowhere(error) ? fileGone(error, location, await isDriveGone(location, file.facts.dev)) : error
+        if (!isNowhere(error)) throw error
+        const isWithDrive = await isDriveGone(location, file.facts.dev)
+        if (isWithDrive) onGone()
+        throw fileGone(error, location, isWithDrive)
       }),
     close() {
       isClosed = true
