@@ -163,7 +163,7 @@ function withSteps() {
 function stateName({ value, context }: SnapshotFrom<typeof uploadSessionMachine>): UploadState {
   // Once the host no longer wants to wait, its wish shows at once, even if a try of the create has yet to end.
   if (context.waiting !== null && context.intent === 'run') return 'waiting'
-  // `starting`, `created` and `settled` are only passed through.
+  // `deciding` and `settled` are only passed through.
   return (typeof value === 'string' ? value : Object.keys(value)[0]) as UploadState
 }
 

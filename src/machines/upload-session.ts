@@ -1,4 +1,4 @@
-// The life of one upload session, as a table: creating → created → uploading ⇄ paused → cancelling → confirmed | partial |
+// The life of one upload session, as a table: creating → uploading ⇄ paused → cancelling → confirmed | partial |
 // cancelled | failed | closed. It promises that a session which the service made is never forgotten, that two transfers never
 // run at once, and that a final state is entered only after the journal was asked to keep it. For a close, nothing is asked of
 // the journal: the session stays as it is, for a later run.
@@ -23,15 +23,17 @@ const concludeTransfer = { type: 'concludeTransfer', params: resultOf } as const
 export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine({
   id: 'uploadSession',
   context: ({ input }) => beginContext(input),
-  initial: 'starting',
+  initial: 'deciding',
   states: {
-    starting: {
-      // Passed through at once: goes on where the journal left off.
+    deciding: {
+      // Passed through at once: where the journal left off, what is known since, and what the host wants decide.
       always: [
         { guard: 'isSettled', target: 'settled', actions: 'concludeFromJournal' },
+        { guard: 'isCancelIntended', target: 'cancelling' },
+        { guard: 'isCloseIntended', target: 'settling', actions: 'concludeClose' },
+        { guard: 'isPauseIntended', target: 'paused' },
         { guard: 'isUncreated', target: 'creating' },
-        { guard: 'isBeingCancelled', target: 'cancelling' },
-        { target: 'created' },
+        { target: 'uploading' },
       ],
     },
     creating: {
@@ -40,7 +42,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       invoke: {
         id: 'creatingSession',
         src: 'creatingSession',
-        onDone: { target: 'created', actions: 'keepCreated' },
+        onDone: { target: 'deciding', actions: 'keepCreated' },
         onError: [
           {
             guard: 'isCancelIntended',
@@ -61,16 +63,6 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
         'host.unreachable': { actions: { type: 'keepWaiting', params: ({ event }) => event } },
         'host.reachable': { actions: 'endWaiting' },
       },
-    },
-    created: {
-      // Passed through at once: what is known and what the host wants decide.
-      always: [
-        { guard: 'isCancelIntended', target: 'cancelling' },
-        { guard: 'isCloseIntended', target: 'settling', actions: 'concludeClose' },
-        { guard: 'isPauseIntended', target: 'paused' },
-        { guard: 'isUncreated', target: 'creating' },
-        { target: 'uploading' },
-      ],
     },
     uploading: {
       // Parts are sent and files confirmed.
@@ -100,7 +92,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
         input: { reason: 'pause' },
         onDone: [
           { guard: { type: 'isOver', params: resultOf }, target: 'settling', actions: concludeTransfer },
-          { target: 'created' },
+          { target: 'deciding' },
         ],
         // Attempts may still run, so no second transfer may begin in this run.
         onError: { target: 'settling', actions: { type: 'concludeFailure', params: failureOf } },
@@ -115,8 +107,8 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
     paused: {
       // Nothing runs, and neither a socket nor a slot is held. The session, if there is one, stays open at the service.
       on: {
-        'upload.resume': { target: 'created', actions: run },
-        'upload.close': { target: 'created', actions: close },
+        'upload.resume': { target: 'deciding', actions: run },
+        'upload.close': { target: 'deciding', actions: close },
         'upload.cancel': { target: 'cancelling', actions: cancel },
       },
     },
