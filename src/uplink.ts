@@ -8,7 +8,7 @@ import { invalid } from './core/errors.ts'
 import { given } from './core/given.ts'
 import { failingAsOurs } from './core/journal/journal-failure.ts'
 import type { LimitRate } from './core/line/timetable.ts'
-import { giveHostTime } from './core/time/within-time.ts'
+import { giveTime } from './core/time/unless-late.ts'
 import { fixedTuning } from './core/tuning.ts'
 import { requestAnalysis, watchAnalysis } from './flows/analysis-request.ts'
 import type { Analysis, AnalysisOptions, AnalysisRequestInput } from './flows/analysis.ts'
@@ -157,7 +157,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
   const closeAll = async (): Promise<void> => {
     await running.close()
     closing.abort(closedError())
-    await giveHostTime(clock, () => Promise.allSettled([transport, storageTransport].map(async (each) => each.close())))
+    await giveTime(clock, Promise.allSettled([transport, storageTransport].map(async (each) => each.close())))
   }
   let closed: Promise<void> | undefined
 

@@ -17,7 +17,7 @@ import type { SessionRecord } from './session-record.ts'
 import type { Telling } from './telling.ts'
 import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
 import { createSourceProof } from './prove-sources.ts'
-import { giveHostTime } from '../core/time/within-time.ts'
+import { giveTime } from '../core/time/unless-late.ts'
 
 export interface SessionSteps {
   create(signal: AbortSignal): Promise<void>
@@ -98,7 +98,7 @@ export function createSessionSteps(
       await record.close()
     } finally {
       const last = disposable.splice(0)
-      await giveHostTime(clock, () => Promise.allSettled(last.map(async ({ source }) => source.dispose?.())))
+      await giveTime(clock, Promise.allSettled(last.map(async ({ source }) => source.dispose?.())))
     }
   }
 

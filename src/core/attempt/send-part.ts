@@ -16,10 +16,7 @@ import type { Content } from './whole-body.ts'
 import type { WindowBodies } from './window-bodies.ts'
 import { isPromise } from '../is-promise.ts'
 import { tellHang } from '../time/tell-hang.ts'
-import { unlessLate } from '../time/unless-late.ts'
-
-/** One for all, because to make one costs the reason's stack. */
-const FIRED = AbortSignal.abort()
+import { giveTime } from '../time/unless-late.ts'
 
 /** What the attempts of all sessions share. */
 export interface AttemptPorts {
@@ -144,7 +141,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
       attempt.lease = undefined
       const closed = readers.release(fileIndex)
       // A drive that is gone may never close it. What came of the attempt is known by now.
-      if (closed && reader) await unlessLate(clock, FIRED, closed, () => undefined)
+      if (closed && reader) await giveTime(clock, closed)
       ports.onEnded(attempt)
     }
   }
