@@ -111,7 +111,7 @@ export function createTelling(options: {
 
   return {
     begin() {
-      progress = createProgress({ fileSizes: files().map((file) => file.plan.sizeBytes) })
+      progress = createProgress(files().map((file) => file.plan.sizeBytes))
       for (const { plan, parts } of files()) {
         for (const { partNumber, start, receipt } of parts) {
           if (!receipt) continue
