@@ -40,7 +40,6 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       // The service is asked for a session. A try under way may finish, whatever the host wants meanwhile, as long as it does
       // not take too long. Between two tries, while a service that cannot be reached is waited for, the call ends at once.
       invoke: {
-        id: 'creatingSession',
         src: 'creatingSession',
         onDone: { target: 'deciding', actions: 'keepCreated' },
         onError: [
@@ -67,7 +66,6 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
     uploading: {
       // Parts are sent and files confirmed.
       invoke: {
-        id: 'transferring',
         src: 'transferring',
         onDone: { target: 'settling', actions: concludeTransfer },
         onError: { target: 'settling', actions: { type: 'concludeFailure', params: failureOf } },
@@ -87,7 +85,6 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       // the last answers have settled every file.
       always: { guard: 'isCancelIntended', target: 'cancelling' },
       invoke: {
-        id: 'drainingToPause',
         src: 'draining',
         input: { reason: 'pause' },
         onDone: [
@@ -120,8 +117,6 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
         draining: {
           // Attempts come to their end first, so that no part arrives after the service was told.
           invoke: {
-            // Not the id of the other drain: the end of that one must never be taken for the end of this one.
-            id: 'drainingToCancel',
             src: 'draining',
             input: { reason: 'cancel' },
             onDone: 'telling',
@@ -131,7 +126,6 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
         telling: {
           // The service is told of every session that is known by now, which may be none.
           invoke: {
-            id: 'cancellingSession',
             src: 'cancellingSession',
             onDone: {
               target: '#uploadSession.settling',
@@ -151,7 +145,6 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
     settling: {
       // The final status is decided and goes to the journal.
       invoke: {
-        id: 'settling',
         src: 'settling',
         input: ({ context }) => ({ status: known(context.status) }),
         onDone: 'settled',
