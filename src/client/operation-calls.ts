@@ -11,7 +11,7 @@ import { addressesByName, mocapSessionFromWire } from './contract/captures.ts'
 import { isWireObject } from './contract/fields.ts'
 import type { OperationName } from './contract/routes.ts'
 import { videoUploadFromWire } from './contract/videos.ts'
-import { callFreely } from './free-call.ts'
+import { createFreeCall } from './free-call.ts'
 import {
   checkAnalysis,
   checkConfirm,
@@ -105,7 +105,7 @@ export function createOperations(baseUrl: BaseUrl, caller: Caller, clock: Clock)
         })
       },
     },
-    call: async (method, path, options = {}) => callFreely({ baseUrl, caller }, { method, path, options }),
+    call: createFreeCall(baseUrl, caller),
   }
 }
 
