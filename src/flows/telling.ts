@@ -35,12 +35,7 @@ export interface Telling {
   files(): readonly UploadFileStatus[]
 }
 
-export function createTelling(options: {
-  readonly emitter: Emitter<UploadEvents>
-  readonly clock: Clock
-  readonly record: SessionRecord
-}): Telling {
-  const { emitter, clock, record } = options
+export function createTelling(emitter: Emitter<UploadEvents>, clock: Clock, record: SessionRecord): Telling {
   let progress: Progress | undefined
   let toldAtMs = -Infinity
   let trailing: unknown

@@ -36,7 +36,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
   const folded = record.folded()
   const beganAtMs = clock.monotonicNow()
   const emitter = createEmitter<UploadEvents>()
-  const telling = createTelling({ emitter, clock, record })
+  const telling = createTelling(emitter, clock, record)
   if (folded) telling.begin()
   let shown: Outage | undefined
   const takeWait = createWaits({
@@ -88,8 +88,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
         if (state === 'waiting' && shown) emitter.emit('waiting', shown)
       },
       complete() {
-        const { context } = actor.getSnapshot()
-        resolve(buildReport({ flow, key, context, record, durationMs: elapsedMs() }))
+        resolve(buildReport(flow, record, elapsedMs(), actor.getSnapshot().context))
       },
     })
   }).finally(() => {
@@ -113,7 +112,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
     key,
     on: emitter.on,
     off: emitter.off,
-    snapshot: () => buildSnapshot({ flow, key, record, durationMs: elapsedMs() }),
+    snapshot: () => buildSnapshot(flow, record, elapsedMs()),
     progress: telling.progress,
     files: telling.files,
     done: () => outcome,

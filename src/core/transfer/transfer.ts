@@ -73,7 +73,7 @@ const LOOKAHEAD = 8
 
 export function createTransfer(ports: TransferPorts, job: TransferJob, signal: AbortSignal): Transfer {
   const { clock } = ports
-  const schedule = createSchedule({ order: job.protocol.traits.order })
+  const schedule = createSchedule(job.protocol.traits.order)
   const addresses = createSessionAddresses(clock, job.ledger, job.protocol, () => host.isInReach(clock.monotonicNow()))
   const hold = (fileIndex: number, isHeld: boolean): void => {
     // Where a file has one part, nothing else of it would go. The schedule itself holds each whose source has failed.

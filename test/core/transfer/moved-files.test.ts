@@ -12,7 +12,7 @@ function twoFiles() {
   const plan = { sizeBytes: 20, partSizeBytes: 10, partCount: 2 }
   const ledger = createLedger([0, 1].map((fileIndex) => ({ fileIndex, name: `${fileIndex}.mp4`, ...plan })))
   for (const file of ledger.files) file.state = 'ready'
-  const schedule = createSchedule({ order: 'any' })
+  const schedule = createSchedule('any')
   for (const fileIndex of [0, 1]) schedule.add([{ fileIndex, partNumber: 1, start: 0, end: 10 }])
   const told: string[] = []
   const ends: (() => void)[] = []
