@@ -107,7 +107,7 @@ export function createSessionSteps(
     create(signal) {
       looking = new AbortController()
       onAbort(signal, stopLooking)
-      return step(createSession(options, telling, { signal, looking: looking.signal }), signal)
+      return step(createSession(options, telling, signal, looking.signal), signal)
     },
     giveUp(isKept) {
       keepsConfirmed ??= isKept
@@ -147,7 +147,8 @@ export function createSessionSteps(
 async function createSession(
   options: UploadDefinition & OpenSessionOptions & Pick<FlowPorts, 'memory'>,
   telling: Telling,
-  { signal, looking }: { readonly signal: AbortSignal; readonly looking: AbortSignal },
+  signal: AbortSignal,
+  looking: AbortSignal,
 ): Promise<void> {
   const { flow, params, memory, files, protocol, partSizeBytes, record } = options
   const host = flow === 'custom' ? undefined : memory.host
@@ -165,7 +166,7 @@ async function createSession(
     telling.begin()
   } else await record.write({ type: 'session.creating' })
   const plans: readonly PlannedFile[] = record.ledger().files.map((file) => file.plan)
-  const created = await openSession(options, plans, { signal, looking })
+  const created = await openSession(options, plans, signal, looking)
   await record.write({ type: 'session.created', ...created, host })
   if (record.folded()?.hasPossibleOrphan) telling.warnOfOrphan()
 }

@@ -39,16 +39,12 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
   const telling = createTelling(emitter, clock, record)
   if (folded) telling.begin()
   let shown: Outage | undefined
-  const takeWait = createWaits({
-    clock,
-    movesForMs: telling.movesForMs,
-    show(outage) {
-      const { state } = last
-      shown = outage
-      if (outage) send({ type: 'host.unreachable', isTried: outage.untilMs === undefined })
-      else send({ type: 'host.reachable' })
-      if (outage && state === 'waiting' && last.state === state) emitter.emit('waiting', outage)
-    },
+  const takeWait = createWaits(clock, telling.movesForMs, (outage) => {
+    const { state } = last
+    shown = outage
+    if (outage) send({ type: 'host.unreachable', isTried: outage.untilMs === undefined })
+    else send({ type: 'host.reachable' })
+    if (outage && state === 'waiting' && last.state === state) emitter.emit('waiting', outage)
   })
   const steps = createSessionSteps(ports, definition, record, telling, (event) => {
     telling.take(event)

@@ -123,7 +123,7 @@ export function createTransfer(ports: TransferPorts, job: TransferJob, signal: A
     failFile,
     lifeOf,
     onComplete: (file) => finisher.add(file),
-    onMoved: createMovedFiles({ job, schedule, attempts, deadlineOf }),
+    onMoved: createMovedFiles(job, schedule, attempts, deadlineOf),
   })
   const attempt = async (turn: Turn, onFree: Attempt['onFree']): Promise<boolean> => {
     const { unit } = turn

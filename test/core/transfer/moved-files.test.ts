@@ -25,10 +25,8 @@ function twoFiles() {
     told.push('moved')
     return new Promise((resolve) => (hasHeard = resolve))
   }
-  const takeUpMoved = createMovedFiles({
-    ...{ job: { ledger, moved } as Partial<TransferJob> as TransferJob, schedule, attempts },
-    deadlineOf: () => undefined,
-  })
+  const job = { ledger, moved } as Partial<TransferJob> as TransferJob
+  const takeUpMoved = createMovedFiles(job, schedule, attempts, () => undefined)
   const [one, other] = [fileAt(ledger, 0), fileAt(ledger, 1)]
   return { one, other, schedule, told, ends, takeUpMoved, hear: () => hasHeard() }
 }
