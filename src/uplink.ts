@@ -176,9 +176,9 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     planVideos: (input) => planUpload(defineVideos(context, input)),
     planCaptures: (input) => planUpload(defineCaptures(context, input)),
     client,
-    limitRate: (limit) => engine.limitRate(limit),
-    stats: () => engine.stats(),
-    probeNow: () => engine.probeNow(),
+    limitRate: engine.limitRate,
+    stats: engine.stats,
+    probeNow: engine.probeNow,
     close: () => (closed ??= closeAll()),
   }
 }

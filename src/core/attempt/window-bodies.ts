@@ -47,9 +47,7 @@ export function windowBodies(options: WindowBodiesOptions): WindowBodies {
   const pool = createWindowPool(poolOptions(options))
 
   return {
-    windowBytes: pool.windowBytes,
-    lease: pool.lease,
-    leasedBytes: pool.leasedBytes,
+    ...pool,
     content({ unit, reader: source, hasher, windows, pace, signal, watchdog, onHang }) {
       const take = (bytes: number): Promise<void> | undefined => pace.take(bytes, signal)
       const reader: Pick<Reader, 'read'> = {

@@ -122,7 +122,7 @@ export function createTransfer(ports: TransferPorts, job: TransferJob, signal: A
     host,
     failFile,
     lifeOf,
-    onComplete: (file) => finisher.add(file),
+    onComplete: finisher.add,
     onMoved: createMovedFiles(job, schedule, attempts, deadlineOf),
   })
   const attempt = async (turn: Turn, onFree: Attempt['onFree']): Promise<boolean> => {
@@ -162,7 +162,7 @@ export function createTransfer(ports: TransferPorts, job: TransferJob, signal: A
       return life.track(() => attempt(turn, onFree))
     },
     nextDueMs: (nowMs) => (life.signal.aborted ? undefined : (host.dueMs(nowMs) ?? schedule.nextDueMs(nowMs))),
-    probeNow: () => host.probeNow(),
+    probeNow: host.probeNow,
     resetStraggler(nowMs, isIdle) {
       const isTail = isIdle && schedule.readyCount(nowMs) === 0 && feeder.isDone() && host.isInReach(nowMs)
       attempts.resetStraggler(nowMs, isTail)
