@@ -16,13 +16,12 @@ export interface Narration {
   sayEnd(job: Job): void
 }
 
-export function createNarration(options: {
-  readonly announcer: Announcer
-  readonly tell: Tell
-  readonly words: () => Words
-  readonly list: Pick<UploadList, 'phase' | 'totals'>
-}): Narration {
-  const { announcer, tell, words, list } = options
+export function createNarration(
+  announcer: Announcer,
+  tell: Tell,
+  words: () => Words,
+  list: Pick<UploadList, 'phase' | 'totals'>,
+): Narration {
   /** The confirmed share at the last look, rounded down to a quarter. It falls when files are added. */
   let quarter = 0
   const cutOff = new Set<string>()

@@ -24,12 +24,12 @@ afterEach(() => void vi.unstubAllGlobals())
 function narrating(filesConfirmed = 6, phase: Phase = 'uploading', filesFailed = 0) {
   const said: string[] = []
   const counts = { filesTotal: 20, filesConfirmed, filesFailed, sentBytes: 0, confirmedBytes: 0, totalBytes: 1 }
-  const narration = createNarration({
-    announcer: { region: undefined as never, say: (message) => said.push(message) },
-    tell: () => undefined,
-    words: () => createWords(englishTexts, 'en'),
-    list: { phase: () => phase, totals: () => ({ ...counts, bytesPerSecond: 0, remainingMs: undefined }) },
-  })
+  const narration = createNarration(
+    { region: undefined as never, say: (message) => said.push(message) },
+    () => undefined,
+    () => createWords(englishTexts, 'en'),
+    { phase: () => phase, totals: () => ({ ...counts, bytesPerSecond: 0, remainingMs: undefined }) },
+  )
   return { narration, said, counts }
 }
 

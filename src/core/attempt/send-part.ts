@@ -97,7 +97,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
       signal,
       isFreshConnection: attempt.isFreshConnection,
       onSent: (bytes) => handOver(ports, attempt, watchdog, bytes),
-      onStarted: () => watchdog.started(),
+      onStarted: watchdog.started,
     }
     if (transport.hasQueue === true) watchdog.hold()
     const reply = await transport.send(request)

@@ -67,8 +67,8 @@ export function windowBodies(options: WindowBodiesOptions): WindowBodies {
         signal,
         slicer: createSlicer(clock, windows[0]?.byteLength ?? 0),
         pace: { pieceBytes: () => pace.pieceBytes(), take },
-        onHold: () => watchdog.hold(),
-        onReady: () => watchdog.resume(),
+        onHold: watchdog.hold,
+        onReady: watchdog.resume,
       })
       const lengthBytes = unit.end - unit.start
       return { make: () => ({ kind: 'windows', lengthBytes, windows: sequence }), ...rest }
