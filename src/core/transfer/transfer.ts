@@ -113,8 +113,8 @@ export function createTransfer(ports: TransferPorts, job: TransferJob, signal: A
     job.report({ type: 'fileState', file })
   }
   const { deadlineOf, lifeOf } = addresses
-  const finisher = createFinisher({ ...life, job, schedule, failFile, deadlineOf })
-  const attemptEnd = createAttemptEnd({
+  const finish = createFinisher({ ...life, job, schedule, failFile, deadlineOf })
+  const processEnd = createAttemptEnd({
     ...ports,
     ...life,
     job,
@@ -122,7 +122,7 @@ export function createTransfer(ports: TransferPorts, job: TransferJob, signal: A
     host,
     failFile,
     lifeOf,
-    onComplete: finisher.add,
+    onComplete: finish,
     onMoved: createMovedFiles(job, schedule, attempts, deadlineOf),
   })
   const attempt = async (turn: Turn, onFree: Attempt['onFree']): Promise<boolean> => {
@@ -133,13 +133,13 @@ export function createTransfer(ports: TransferPorts, job: TransferJob, signal: A
     const address = addressOf(file, unit)
     const start = { turn, file, address, addressedAtMs, addressesWere, generation, beganAtMs }
     const result = addresses.ended(start, await attempts.send(start, onFree))
-    const ending = attemptEnd.ended(start, result)
+    const ending = processEnd(start, result)
     if (ending) await ending
     return result.kind === 'received'
   }
   const takeUp = (file: LedgerFile): void => {
     if (file.state === 'ready') schedule.add(missingUnits(file), deadlineOf(file))
-    if (file.state === 'received' || file.state === 'confirming') finisher.add(file)
+    if (file.state === 'received' || file.state === 'confirming') finish(file)
   }
   const feeder = createFeeder(job, (file) => {
     takeUp(file)

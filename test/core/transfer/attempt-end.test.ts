@@ -226,7 +226,7 @@ function setUp({ usedTries = 0, renew = () => true }: SetUpOptions = {}) {
   const never = (): never => {
     throw new Error('Nothing fails here.')
   }
-  const { ended } = createAttemptEnd({
+  const ended = createAttemptEnd({
     ...{ job, schedule, clock, random, retries: 6, signal: new AbortController().signal },
     host: createHostWatch({
       clock,
