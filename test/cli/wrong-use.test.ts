@@ -263,6 +263,11 @@ describe.concurrent('wrong use', () => {
       /unknown field "movement_type"/,
     ],
     ['a path that is empty', ['video', '', ...VIDEO], /^error: A path is empty: name a file or a folder\. \(/],
+    [
+      'a file for a folder',
+      ['resume', '--files-in', 'swing.mp4'],
+      /--files-in: "swing\.mp4" is a file: name the folder/,
+    ],
     ['a folder without a name', ['resume', '--files-in', ''], /^error: A path is empty: name a file or a folder\. \(/],
     ['a method that is none', ['api', 'FETCH', '/players'], /The method is unknown/],
     ['a path that leaves the service', ['api', 'GET', '/../secret'], /leave the base URL/],
