@@ -8,11 +8,13 @@ import { invalid, isUploadError } from '../core/errors.ts'
 import type { Journal } from '../core/ports.ts'
 import { makeReceipt, RECEIPT_FORMAT, type DeliveryReceipt } from '../flows/receipt.ts'
 import type { SharedOptions } from './options/options.ts'
+import { receiptLine } from './views/command-line.ts'
 import { errorLine } from './views/error-line.ts'
+import type { SessionAt } from './views/how-to-go-on.ts'
 import type { Output } from './views/output.ts'
 
 /** The receipt of a session, from its journal. Rejects with ERR_UPLOAD_JOURNAL if that cannot be read. */
-export async function receiptOf(journal: Journal, key: string): Promise<DeliveryReceipt> {
+export async function receiptOf(journal: Pick<Journal, 'read'>, key: string): Promise<DeliveryReceipt> {
   return makeReceipt(await journal.read(key))
 }
 
@@ -95,12 +97,21 @@ async function replaceFile(path: string, text: string): Promise<boolean> {
   }
 }
 
-/** Writes the receipt of an upload. If that fails, it warns and leaves the upload's result alone: `receipt show` can write it later. */
-export async function writeReceipt(path: string, journal: Journal, key: string, output: Output): Promise<void> {
+/**
+ * Writes the receipt of an upload. If that fails, it warns and leaves the upload's result alone. It says how to write the receipt
+ * later, since whoever began the upload anew for that would deliver everything twice.
+ */
+export async function writeReceipt(
+  path: string,
+  key: string,
+  output: Output,
+  { journal, options, env }: SessionAt,
+): Promise<void> {
   try {
     await saveReceipt(path, await receiptOf(journal, key))
     output.say(`receipt: ${path}`)
   } catch (error) {
     output.complain(`warning: no receipt was written: ${errorLine(error).message}`)
+    output.complain(`To write it later: ${receiptLine(key, options, env)}`)
   }
 }
