@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { access, chmod, chown, constants, lstat, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { errorCode, fileProblem } from '../adapters/node/file-problem.ts'
-import { invalid, isUploadError } from '../core/errors.ts'
+import { invalid } from '../core/errors.ts'
 import type { Journal } from '../core/ports.ts'
 import { makeReceipt, RECEIPT_FORMAT, type DeliveryReceipt } from '../flows/receipt.ts'
 import type { SharedOptions } from './options/options.ts'
@@ -24,13 +24,15 @@ export async function receiptOf(journal: Pick<Journal, 'read'>, key: string): Pr
  */
 export async function checkReceiptPath(path: string, label: string): Promise<void> {
   if (path === '') invalid(`${label} is empty: name a file.`)
+  const found = await stat(path).catch(() => undefined)
+  if (found?.isDirectory() === true) invalid(`${label}: "${path}" is a folder: name a file.`)
+  // Of a new file, it is the folder that may be missing or closed.
+  const place = found === undefined ? dirname(path) : path
   try {
-    const found = await stat(path).catch(() => undefined)
-    if (found?.isDirectory() === true) invalid(`${label}: "${path}" is a folder: name a file.`)
-    await access(found === undefined ? dirname(path) : path, constants.W_OK)
+    await access(place, constants.W_OK)
     if (found?.isFile() !== true || found.size === 0 || (await beginsAsReceipt(path))) return
   } catch (error) {
-    throw isUploadError(error) ? error : fileProblem(error, path, 'written')
+    invalid(`${label}: ${fileProblem(error, place, 'written').message}`)
   }
   invalid(`${label}: "${path}" already exists and is not a receipt, so it is not overwritten. Name another file.`)
 }
