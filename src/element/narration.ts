@@ -32,7 +32,8 @@ export function createNarration(
     const now = list.totals()
     tell('mocap-upload-progress', now)
     const reached = Math.floor((now.confirmedBytes / now.totalBytes) * 4) / 4
-    // Any other turn, such as an outage, and the end are said in words of their own, whose place this would take. Of no bytes there is no share.
+    // Any other turn, such as an outage, and the end are said in words of their own, whose place this would take. Of no bytes
+    // there is no share.
     if (reached > quarter && reached < 1 && list.phase() === 'uploading')
       sayStanding(words().saidPercent(words().percent(reached)))
     quarter = reached || 0
