@@ -49,6 +49,13 @@ it('refuses what another tab uploads, and says so', () => {
   expect(refused).toEqual([{ name: 'a.action', location: 'game/a.action', reason: 'elsewhere' }])
 })
 
+it('refuses a copy from another folder where no file is named after its folder', () => {
+  const rules = { ...RULES, isCapture: false, isRenaming: false }
+  const { refused } = judgeFiles([chosen('backup/a.mp4')], [present('card/a.mp4')], rules)
+
+  expect(refused.map(({ reason }) => reason)).toEqual(['twice'])
+})
+
 it('takes a file of another size or time, and any time where none is known', () => {
   const rules = { ...RULES, isCapture: false }
   expect(judgeFiles([chosen('a.mp4')], [present('a.mp4', 4)], rules).accepted).toHaveLength(1)
@@ -101,6 +108,12 @@ it('refuses what was chosen by its own name if it is of another kind', () => {
   const { refused } = judgeFiles([chosen('swing.mp4.part')], [], { ...RULES, accept: '.mp4,.mov' })
 
   expect(refused.map(({ reason }) => reason)).toEqual(['kind'])
+})
+
+it('reads the kinds as an input does, which tells no capital from a small letter', () => {
+  const { accepted } = judgeFiles([chosen('a.mp4'), chosen('B.MP4')], [], { ...RULES, accept: '.MP4' })
+
+  expect(accepted).toHaveLength(2)
 })
 
 it.each(['a.hidden.action', 'take~$1.action', '2026.11.20/a.part.action', 'my-desktop.ini.action', 'tmp'])(
