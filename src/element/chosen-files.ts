@@ -98,7 +98,7 @@ function walkItem(item: HandleGiving, late: Promise<null>, heard: () => void): P
   // skipped if a handle may come and the name ends like a file's.
   const entry = answer && file && EXTENSION.test(file.name) ? null : item.webkitGetAsEntry()
   void answer?.then(heard)
-  const asked = Promise.race([answer ?? null, late])
+  const asked = Promise.race([answer, late])
   return asked.then(async (handle) => {
     const byHandle = handle && (await walkHandle(handle).catch(() => undefined))
     if (byHandle) return byHandle
