@@ -25,7 +25,16 @@ async function offered(...missing: readonly SessionFile[]) {
   const taken: Upload[] = []
   const asked: number[] = []
   const discarded: string[] = []
-  const journal = { missing, isOpen: true, isHeld: false, broken: '', status: 'open', filesConfirmed: 0, reads: 0 }
+  const journal = {
+    missing,
+    isOpen: true,
+    isHeld: false,
+    broken: '',
+    status: 'open',
+    filesConfirmed: 0,
+    reads: 0,
+    isAgreed: true,
+  }
   const listed = () => {
     const { status, filesConfirmed } = journal
     return journal.isOpen ? [{ key: KEY, flow: 'capture', status, filesConfirmed, filesTotal: 2 }] : []
@@ -61,7 +70,7 @@ async function offered(...missing: readonly SessionFile[]) {
     choose: () => undefined,
     mayDiscard(atStake) {
       asked.push(atStake.filesConfirmed)
-      return Promise.resolve(true)
+      return Promise.resolve(journal.isAgreed)
     },
     onTaken: ({ upload }) => void taken.push(upload),
     onDiscarded: () => undefined,
@@ -205,6 +214,18 @@ it('asks about what is confirmed now, when it was offered before another tab wen
 
   expect(asked).toEqual([1])
   expect(discarded).toEqual([KEY])
+})
+
+it('gives up nothing that the person wants to keep, and asks again at the next click', async () => {
+  const { control, journal, asked, discarded } = await offered(missingFile(0))
+  journal.isAgreed = false
+
+  await control.discard(KEY)
+
+  expect(discarded).toEqual([])
+  expect(control.offers).toHaveLength(1)
+  await control.discard(KEY)
+  expect(asked).toEqual([0, 0])
 })
 
 it('gives up nothing that another tab has finished since it was offered', async () => {
