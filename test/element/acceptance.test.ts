@@ -116,6 +116,37 @@ it('reads the kinds as an input does, which tells no capital from a small letter
   expect(accepted).toHaveLength(2)
 })
 
+it.each([
+  ['video/*', ['a.mp4']],
+  ['video/mp4', ['a.mp4']],
+  ['video/quicktime', []],
+  ['image/*, .csv', ['b.csv']],
+])('knows the type of a file that the browser gave it: %s', (accept, expected) => {
+  const files = [new File(['one'], 'a.mp4', { type: 'video/mp4' }), new File(['one'], 'b.csv')]
+  const { accepted } = judgeFiles(
+    files.map((file) => chosenFile(file)),
+    [],
+    { ...RULES, isCapture: false, accept },
+  )
+
+  expect(accepted.map(({ fileName }) => fileName)).toEqual(expected)
+})
+
+it('refuses another file of one name where a capture session would know it by its name alone, whichever came first', () => {
+  const rules = { ...RULES, isRenaming: false }
+  const { accepted, refused } = judgeFiles(
+    [chosen('cam1/b.action'), chosen('cam2/a.action'), { ...chosen('cam2/b.action'), bytes: 4 }],
+    [present('cam1/a.action', 4)],
+    rules,
+  )
+
+  expect(accepted.map(({ location }) => location)).toEqual(['cam1/b.action'])
+  expect(refused.map(({ location, reason }) => [location, reason])).toEqual([
+    ['cam2/a.action', 'name'],
+    ['cam2/b.action', 'name'],
+  ])
+})
+
 it.each(['a.hidden.action', 'take~$1.action', '2026.11.20/a.part.action', 'my-desktop.ini.action', 'tmp'])(
   'takes a file whose name only resembles those: %s',
   (path) => {
