@@ -50,7 +50,11 @@ async function offered(...missing: readonly SessionFile[]) {
       journal.broken === 'sessionFiles'
         ? Promise.reject(new Error('the journal failed'))
         : Promise.resolve(journal.missing),
-    allowFiles: () => Promise.resolve(journal.missing),
+    allowFiles() {
+      // What the person allows is missing no more.
+      if (journal.isAgreed) journal.missing = journal.missing.map((file) => ({ ...file, how: undefined }))
+      return Promise.resolve([])
+    },
     discardSession() {
       discarded.push(KEY)
       journal.isOpen = false
@@ -114,6 +118,16 @@ it('takes an offer up once, however quickly one clicks', async () => {
   expect(control.offers).toEqual([])
 })
 
+it('takes an offer up at one click where the browser remembers its files and the person allows them', async () => {
+  const { control, taken, answer } = await offered(missingFile(0, 'allow'), missingFile(1, 'allow'))
+
+  answer()
+  await control.accept(KEY)
+
+  expect(taken).toHaveLength(1)
+  expect(control.offers).toEqual([])
+})
+
 it('takes an offer up once, when one clicks while its last file is looked into', async () => {
   const { control, resumed, taken, answer } = await offered(missingFile(0))
 
@@ -127,7 +141,8 @@ it('takes an offer up once, when one clicks while its last file is looked into',
 })
 
 it('keeps what was chosen while the browser asked for the rest, and was refused', async () => {
-  const { control } = await offered(missingFile(0, 'allow'), missingFile(1, 'allow'))
+  const { control, journal } = await offered(missingFile(0, 'allow'), missingFile(1, 'allow'))
+  journal.isAgreed = false
 
   const click = control.accept(KEY)
   control.feed([chosen('0.c3d')])

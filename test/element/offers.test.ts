@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import type { BrowserUplink, SessionFile } from '../../src/browser.ts'
 import { UploadError, type UploadErrorCode } from '../../src/core/errors.ts'
 import { chosenFile, type ChosenFile } from '../../src/element/chosen-files.ts'
-import { feedOffers, offerOf, resumeOffer, type Offer } from '../../src/element/offers.ts'
+import { feedOffers, findOffers, offerOf, resumeOffer, type Offer } from '../../src/element/offers.ts'
 
 function chosen(path: string): ChosenFile {
   const nameFrom = path.lastIndexOf('/') + 1
@@ -29,6 +29,29 @@ it('know a file by the name that it has with the person, whatever the service ca
   expect(offers).toMatchObject([{ missing: [] }])
   expect([...(offers[0]?.found.values() ?? [])]).toEqual(files)
 })
+
+it('take no file of the name that is another, such as the next take', () => {
+  const other = { ...offerOfTwo().files[0]!, bytes: 4 }
+  const file = chosen('cam1/take.c3d')
+
+  expect(feedOffers([offerOf({} as Offer['session'], [other])], [file])).toMatchObject({ complete: [], rest: [file] })
+})
+
+it.each(['open', 'partial', 'failed', 'confirmed', 'cancelled'])(
+  'are of this flow and unfinished: one that is %s',
+  async (status) => {
+    const sessions = ['capture', 'video'].map((flow) => ({ key: `${flow}-1`, flow, status }))
+    const uplink = { sessions: () => Promise.resolve(sessions), sessionFiles: () => Promise.resolve([]) }
+    const keysOf = async (inUse: readonly string[]) =>
+      (await findOffers(uplink as unknown as BrowserUplink, 'capture', new Set(inUse))).map(
+        ({ session }) => session.key,
+      )
+
+    const isOver = status === 'confirmed' || status === 'cancelled'
+    expect(await keysOf([])).toEqual(isOver ? [] : ['capture-1'])
+    expect(await keysOf(['capture-1'])).toEqual([])
+  },
+)
 
 it('take one file for one of two that look the same, and go on missing the other', () => {
   const { offers } = feedOffers([offerOfTwo()], [chosen('cam1/take.c3d')])
