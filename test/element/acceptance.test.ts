@@ -147,6 +147,17 @@ it('refuses another file of one name where a capture session would know it by it
   ])
 })
 
+it.each([
+  ['a capture, the first of which says which', true, ['mixed']],
+  ['videos, of which each says for itself', false, []],
+])('takes files of one kind into %s', (_into, isCapture, expected) => {
+  const files = ['a.mp4', 'b.mov', 'c.action'].map(chosen)
+  const rules = { ...RULES, isCapture }
+
+  expect(judgeFiles(files, [], rules).refused.map(({ reason }) => reason)).toEqual(expected)
+  expect(judgeFiles(files.slice(2), [present('a.mp4')], rules).refused.map(({ reason }) => reason)).toEqual(expected)
+})
+
 it.each(['a.hidden.action', 'take~$1.action', '2026.11.20/a.part.action', 'my-desktop.ini.action', 'tmp'])(
   'takes a file whose name only resembles those: %s',
   (path) => {
