@@ -34,6 +34,7 @@ function scriptedUplink(): {
     ...{ flow: 'video', key: 'scripted', state: 'uploading' as UploadState, progress, files: () => files },
     // As in the engine, bytes without a receipt are sent again later.
     pause: () => stop('paused'),
+    resume: () => void (upload.state = 'uploading'),
     cancel: () => stop('cancelling'),
     discard: () => stop('cancelling'),
     on(name: keyof UploadEvents, handler: never) {
