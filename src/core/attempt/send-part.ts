@@ -43,8 +43,6 @@ export interface SendPartPorts extends AttemptPorts {
   hold(fileIndex: number, isHeld: boolean): void
   /** An attempt has handed `grownBytes` more to the network; its `sentBytes` is the total. */
   onSent(attempt: Attempt, grownBytes: number): void
-  /** The attempt is over: nothing of it is under way any more. */
-  onEnded(attempt: Attempt): void
 }
 
 /** Sends one part once. Never rejects for what the world does; a rejection is a mistake of ours. */
@@ -145,7 +143,6 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
       const closed = readers.release(fileIndex)
       // A drive that is gone may never close it. What came of the attempt is known by now.
       if (closed && reader) await unlessLate(clock, FIRED, closed, () => undefined)
-      ports.onEnded(attempt)
     }
   }
 }
