@@ -74,9 +74,15 @@ export function fileSourceOn(
     }
     const isPutBack = trouble?.isGone === true || device !== facts.dev
     const mayBeAnother = isPutBack || trouble !== undefined || inode !== facts.ino
-    return fingerprint && mayBeAnother
-      ? requireKnown(location, file, fingerprint, isPutBack).then(accept, refuse)
-      : accept()
+    if (!fingerprint || !mayBeAnother) return accept()
+    return isKnown(location, file, fingerprint, isPutBack)
+      .then((isSame) => {
+        if (isSame) return accept()
+        // That fails the file. A resume may be given the same source, and proves by itself what it holds then.
+        forget(past)
+        throw driveChanged(location, false)
+      })
+      .catch(refuse)
   }
 
   /** A file that is nowhere may be back in a moment, if its drive is gone too. */
@@ -92,6 +98,8 @@ export function fileSourceOn(
     location,
     async describe(signal) {
       signal?.throwIfAborted()
+      // An upload begins, of which nothing was sent. The source may have been used before.
+      forget(past)
       const looking = unlessBusy(clock, () => lookFirst(disk, place), signal)
       const facts = isPromise(looking) ? await looking.catch(orGone) : looking
       device ??= facts.dev
@@ -116,21 +124,26 @@ function noteTrouble(past: Past, isGone: boolean): void {
   past.trouble = { isGone: isGone || past.trouble?.isGone === true }
 }
 
+function forget(past: Past): void {
+  past.fingerprint = undefined
+  past.trouble = undefined
+}
+
 /**
- * Rejects for another file than the one whose parts were read, such as one of another card. One that was put back must be known
- * again for sure.
+ * Whether it is the file whose parts were read, and not another one, such as one of another card. One that was put back must be
+ * known for sure. Rejects where it cannot be read.
  */
-async function requireKnown(
+async function isKnown(
   location: string,
   file: OpenFile,
   fingerprint: Fingerprint,
   isPutBack: boolean,
-): Promise<void> {
+): Promise<boolean> {
   const comparing = fingerprint.compare((into, at) => file.read(into, at))
   const likeness = await comparing.catch((error: unknown) => {
     throw fileProblem(error, location, 'read')
   })
-  if (likeness === 'other' || (likeness === 'unknown' && isPutBack)) throw driveChanged(location, false)
+  return likeness === 'same' || (likeness === 'unknown' && !isPutBack)
 }
 
 function fileReader(disk: QuickDisk, place: Place, file: OpenFile, past: Past): Reader {

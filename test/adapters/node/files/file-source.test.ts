@@ -307,6 +307,10 @@ describe('fileSource', () => {
           isRetryable: false,
           message: expect.stringContaining('Resume the session: it goes on if it is the same file.') as string,
         })
+        // A resume that is given the same source proves what it holds.
+        const proven = await source.open(identity)
+        expect(await bytesOf(proven, 0, LOOK_ALIKE_BYTES)).toEqual(Buffer.from(put))
+        await proven.close()
       }
     })
 
@@ -326,6 +330,20 @@ describe('fileSource', () => {
       const opening = Promise.resolve(source.open(identity))
       if (isTaken) await (await opening).close()
       else await expect(opening).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_READ', isRetryable: false })
+    })
+
+    it('may be another one by the time that its source is used for another upload', async () => {
+      const path = await fileOf('again.mp4', first)
+      const source = fileSource(path)
+      const reader = await source.open(await source.describe())
+      await readUpTo(reader, 400_000)
+      await reader.close()
+      await fileOf('again.mp4.new', second)
+      await rename(`${path}.new`, path)
+
+      const again = await source.open(await source.describe())
+      expect(await bytesOf(again, 0, 10)).toEqual(Buffer.from(second.subarray(0, 10)))
+      await again.close()
     })
 
     it('is asked what it holds after a read that failed: its card may have been changed meanwhile', async () => {
