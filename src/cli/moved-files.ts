@@ -6,7 +6,7 @@ import { filesUnder } from '../adapters/node/files/directory.ts'
 import { fileSource } from '../adapters/node/files/file-source.ts'
 import { differenceOf } from '../adapters/web/source-identity.ts'
 import { invalid, isUploadError, UploadError } from '../core/errors.ts'
-import type { SoughtFile, SourceIdentity } from '../core/ports.ts'
+import type { Reader, SoughtFile, Source, SourceIdentity } from '../core/ports.ts'
 import type { ResumeOptions } from '../flows/sessions.ts'
 import { errorLine } from './views/error-line.ts'
 
@@ -72,16 +72,24 @@ export async function movedFiles(folder: string, all: readonly SoughtFile[]): Pr
     },
     source(file) {
       const { name, location } = file
-      const source = fileSource(location, { name })
+      const whereItWas = fileSource(location, { name })
+      /** Stays the one that was opened first, and proven: another would have to be proven, too. */
+      let found: Source | undefined
       return {
-        ...source,
+        ...whereItWas,
         async open(expected) {
+          const openAt = async (source: Source): Promise<Reader> => {
+            const reader = await source.open(expected)
+            found = source
+            return reader
+          }
+          if (found) return found.open(expected)
           try {
             if (!isAbsolute(location)) throw new UploadError('ERR_UPLOAD_SOURCE_READ', `${name}: ${NO_PATH}.`)
-            return await source.open(expected)
+            return await openAt(whereItWas)
           } catch (cause) {
             const place = await placeBelow(file)
-            if ('path' in place) return fileSource(place.path, { name }).open(expected)
+            if ('path' in place) return openAt(fileSource(place.path, { name }))
             throw isAway(cause) ? cause : notFound(location, place.why, cause)
           }
         },
