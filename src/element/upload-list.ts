@@ -171,7 +171,7 @@ export function createUploadList(listener: ListListener): UploadList {
       const statuses = upload.files()
       const adopted = files.map((file) => {
         const state = statuses[file.fileIndex]?.state === 'confirmed' ? 'confirmed' : 'waiting'
-        return newItem({ ...file, ...found.get(file.fileIndex) }, state, file.name)
+        return newItem({ ...file, ...found.get(file.fileIndex) }, state)
       })
       rows.put(adopted)
       carry({ uplink, upload, items: adopted })
