@@ -78,7 +78,7 @@ export function createUploadList(listener: ListListener): UploadList {
       listener.change()
       listener.told(job, event, status)
     }
-    upload.on('progress', () => tell('progress'))
+    for (const event of ['progress', 'state'] as const) upload.on(event, () => tell(event))
     upload.on('file', (status) => {
       const item = job.items[status.fileIndex]
       // Set at once: an earlier upload of this file can be discarded as soon as the file is confirmed.
@@ -86,7 +86,6 @@ export function createUploadList(listener: ListListener): UploadList {
       if (item && status.state === 'failed') rows.giveWay(item)
       tell('file', status)
     })
-    upload.on('state', () => tell('state'))
     upload.on('waiting', (outage) => {
       job.outage = outage
       job.sentAtOutage = upload.progress().sentBytes
