@@ -76,8 +76,8 @@ export interface Uplink {
   /** The number of parts in flight and the cap, right now. */
   stats(): { readonly inFlight: number; readonly cap: number }
   /**
-   * A hint from the platform that the network may be back, after sleep for example: unreachable hosts are probed now and not at
-   * their scheduled time. In browsers this is called automatically.
+   * A hint from the platform that the network may be back, after sleep for example: unreachable hosts are probed, and calls
+   * without an answer made again, now and not at their scheduled time. In browsers this is called automatically.
    */
   probeNow(): void
   /**
@@ -178,7 +178,10 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     client,
     limitRate: engine.limitRate,
     stats: engine.stats,
-    probeNow: engine.probeNow,
+    probeNow() {
+      engine.probeNow()
+      for (const wake of memory.wakes) wake()
+    },
     close: () => (closed ??= closeAll()),
   }
 }

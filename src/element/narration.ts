@@ -51,7 +51,7 @@ export function createNarration(
     told(job, event, file) {
       const { key } = job.upload
       if (event === 'start') {
-        tell('mocap-upload-start', { key, names: job.items.map(({ name }) => name) })
+        tell('mocap-upload-start', { key, names: job.items.map(({ fileName }) => fileName) })
         announcer.say(words().saidStarted(job.items.filter(({ state }) => state === 'waiting').length))
       }
       if (file) tell('mocap-upload-file', { key, file })
@@ -66,7 +66,7 @@ export function createNarration(
     sayEnd({ items }) {
       const { saidFileFailed, problems, progress } = words()
       const failed = items.find((item) => item.state === 'failed' && !item.replacedBy)
-      if (failed?.error) announcer.say(saidFileFailed(failed.name, problems[problemOf(failed.error)]))
+      if (failed?.error) announcer.say(saidFileFailed(failed.location, problems[problemOf(failed.error)]))
       const totals = list.totals()
       const { filesConfirmed: done, filesTotal: all } = totals
       // All files were chosen again since, so there is no total to say.

@@ -133,8 +133,8 @@ it('asks nobody to choose a file again that was chosen again', () => {
   const { narration, said } = narrating(6, 'uploading')
   const error = { code: 'ERR_UPLOAD_SOURCE_CHANGED', message: '' }
   const items = [
-    { name: 'swing-01.mp4', state: 'failed', error, replacedBy: {} },
-    { name: 'swing-02.mp4', state: 'failed', error },
+    { location: 'swing-01.mp4', state: 'failed', error, replacedBy: {} },
+    { location: 'cam1/swing-02.mp4', state: 'failed', error },
   ]
 
   narration.sayEnd({ items: items.slice(0, 1) } as unknown as Job)
@@ -142,7 +142,7 @@ it('asks nobody to choose a file again that was chosen again', () => {
 
   expect(said).toEqual([
     '6 of 20 files confirmed',
-    'swing-02.mp4: The file has changed or cannot be read. Choose it again.',
+    'cam1/swing-02.mp4: The file has changed or cannot be read. Choose it again.',
     '6 of 20 files confirmed',
   ])
 })
