@@ -85,7 +85,8 @@ export interface Uplink {
    * reset and nothing new begins: every method that does more than look fails with ERR_UPLOAD_CLOSED, and so do every `done()`
    * and every call of `client`. Sessions stay as they are. Once `close` settles, their keys are free and another Uplink can
    * `resume` them. A create under way, and a cancel being told to the service, may each finish within a minute, a confirmation
-   * under way within 4 s. When nothing hangs, closing takes no longer than one answer of the service.
+   * under way, or the create of a session that takes over, within 4 s. When nothing hangs, closing takes no longer than one
+   * answer of the service.
    */
   close(): Promise<void>
 }
