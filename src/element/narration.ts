@@ -51,7 +51,7 @@ export function createNarration(
     told(job, event, file) {
       const { key } = job.upload
       if (event === 'start') {
-        tell('mocap-upload-start', { key, names: job.items.map(({ fileName }) => fileName) })
+        tell('mocap-upload-start', { key, names: job.upload.files().map(({ name }) => name) })
         announcer.say(words().saidStarted(job.items.filter(({ state }) => state === 'waiting').length))
       }
       if (file) tell('mocap-upload-file', { key, file })

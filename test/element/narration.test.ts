@@ -177,7 +177,8 @@ it.each(['waiting', 'paused', 'cancelling'] as const)(
 it('tells the page of each turn, with the totals as they are then', () => {
   const { narration, told } = narrating()
   const file = { name: 'swing-01.mp4', state: 'confirmed' } as UploadFileStatus
-  const job = { upload: { key: 'video-1', state: 'uploading' }, items: [{ name: 'swing-01.mp4' }] } as unknown as Job
+  const upload = { key: 'video-1', state: 'uploading', files: () => [file] }
+  const job = { upload, items: [{ fileName: 'clip (1).mp4' }] } as unknown as Job
 
   narration.told(job, 'start')
   narration.told(job, 'state')
