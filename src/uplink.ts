@@ -76,8 +76,8 @@ export interface Uplink {
   /** The number of parts in flight and the cap, right now. */
   stats(): { readonly inFlight: number; readonly cap: number }
   /**
-   * A hint from the platform that the network may be back, after sleep for example: unreachable hosts are probed now and not at
-   * their scheduled time. In browsers this is called automatically.
+   * A hint from the platform that the network may be back, after sleep for example: unreachable hosts are probed, and calls
+   * without an answer made again, now and not at their scheduled time. In browsers this is called automatically.
    */
   probeNow(): void
   /**
@@ -85,7 +85,8 @@ export interface Uplink {
    * reset and nothing new begins: every method that does more than look fails with ERR_UPLOAD_CLOSED, and so do every `done()`
    * and every call of `client`. Sessions stay as they are. Once `close` settles, their keys are free and another Uplink can
    * `resume` them. A create under way, and a cancel being told to the service, may each finish within a minute, a confirmation
-   * under way within 4 s. When nothing hangs, closing takes no longer than one answer of the service.
+   * under way, or the create of a session that takes over, within 4 s. When nothing hangs, closing takes no longer than one
+   * answer of the service.
    */
   close(): Promise<void>
 }
@@ -178,7 +179,10 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     client,
     limitRate: engine.limitRate,
     stats: engine.stats,
-    probeNow: engine.probeNow,
+    probeNow() {
+      engine.probeNow()
+      for (const wake of memory.wakes) wake()
+    },
     close: () => (closed ??= closeAll()),
   }
 }

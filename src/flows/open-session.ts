@@ -36,7 +36,9 @@ export async function openSession(
   const isReplacing = record.folded()?.isReplacing === true
   try {
     looking.throwIfAborted()
-    const create = async (onWaiting: OnWaiting) => protocol.create(plans, signal, onWaiting, isReplacing)
+    // Of the first one, whoever gives up waits for longer.
+    const create = async (onWaiting: OnWaiting, lasting: AbortSignal) =>
+      protocol.create(plans, isReplacing ? lasting : signal, onWaiting, isReplacing)
     const created = await callProtocol(options, signal, create, hearing)
     checkId(created.sessionId)
     if (plans.length > MANY_FILES) await nextTask(options.clock)

@@ -2,6 +2,7 @@
 // writes its intent before the call and the result after it, and may be run again after a restart.
 
 import { summarize, UploadError } from '../core/errors.ts'
+import { given } from '../core/given.ts'
 import { JOURNAL_VERSION, type FinalStatus } from '../core/journal/journal.ts'
 import { isSettled } from '../core/journal/ledger.ts'
 import { onAbort } from '../core/on-abort.ts'
@@ -166,8 +167,9 @@ async function createSession(
     telling.begin()
   } else await record.write({ type: 'session.creating' })
   const plans: readonly PlannedFile[] = record.ledger().files.map((file) => file.plan)
-  const created = await openSession(options, plans, signal, looking)
-  await record.write({ type: 'session.created', ...created, host })
+  // Only what is known of: a host's protocol may return all that its service has answered, such as a `type`.
+  const { sessionId, files: addressed, hasPossibleOrphan } = await openSession(options, plans, signal, looking)
+  await record.write({ type: 'session.created', sessionId, host, ...given({ files: addressed, hasPossibleOrphan }) })
   if (record.folded()?.hasPossibleOrphan) telling.warnOfOrphan()
 }
 

@@ -40,8 +40,6 @@ export interface SendPartPorts extends AttemptPorts {
   hold(fileIndex: number, isHeld: boolean): void
   /** An attempt has handed `grownBytes` more to the network; its `sentBytes` is the total. */
   onSent(attempt: Attempt, grownBytes: number): void
-  /** The attempt is over: nothing of it is under way any more. */
-  onEnded(attempt: Attempt): void
 }
 
 /** Sends one part once. Never rejects for what the world does; a rejection is a mistake of ours. */
@@ -142,7 +140,6 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
       const closed = readers.release(fileIndex)
       // A drive that is gone may never close it. What came of the attempt is known by now.
       if (closed && reader) await giveTime(clock, closed)
-      ports.onEnded(attempt)
     }
   }
 }
