@@ -100,7 +100,10 @@ function headingOf(words: Words, { phase, totals, readyCount }: SummaryState, li
   }
 }
 
-/** `hasLost`: bytes that were on their way were lost when the upload stopped. Once everything is sent, nobody knows how long the answers take. */
+/**
+ * `hasLost`: bytes that were on their way were lost when the upload stopped. Once everything is sent, nobody knows how long the
+ * answers take.
+ */
 function factsOf(words: Words, { phase, totals, retryable }: SummaryState, hasLost: boolean): (string | false)[] {
   const { sentBytes, totalBytes, bytesPerSecond, remainingMs } = totals
   const { filesTotal, filesConfirmed, filesFailed } = totals

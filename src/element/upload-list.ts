@@ -43,7 +43,10 @@ export interface UploadList {
   atStake(): Totals
   /** What was asked for last. It also applies to uploads that are still to be begun or resumed. After a cancel: nothing. */
   wish: 'pause' | 'resume' | undefined
-  /** Starts an upload of those of `wanted` that are still here and ready, unless all was cancelled. Throws the flow's error about its input. */
+  /**
+   * Starts an upload of those of `wanted` that are still here and ready, unless all was cancelled. Throws the flow's error about
+   * its input.
+   */
   start(uplink: BrowserUplink, wanted: Pick<ReadonlySet<Item>, 'has'>, setting: Pick<Setting, 'begin'>): void
   /** Adds a resumed upload of an earlier life of the page. */
   adopt(resumed: ResumedUpload): void

@@ -67,7 +67,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     keysInUse: () => new Set(list.jobs.map(({ upload }) => upload.key)),
     choose: () => void zone.choose(),
     mayDiscard: (session) => question.ask(words(), session, true),
-    onTaken: (resumed) => list.adopt(resumed),
+    onTaken: list.adopt,
     onDiscarded({ filesConfirmed, filesTotal }) {
       announcer.say(words().wasCancelled)
       if (filesConfirmed > 0) announcer.say(words().progress(filesConfirmed, filesTotal))
@@ -163,7 +163,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   const question = createQuestion()
   const announcer = createAnnouncer()
   const cards = createOfferCards(offers, toZone, announcer.say)
-  const narration = createNarration({ announcer, tell, words, list })
+  const narration = createNarration(announcer, tell, words, list)
   const drawing = createDrawing({ list, offers, setting }, { cards, zone, notices, summary, rows })
 
   function settled(job: Job, report: UploadReport | undefined, error: ErrorSummary | undefined): void {

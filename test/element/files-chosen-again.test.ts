@@ -161,6 +161,18 @@ it('has a file that changed in its place again when what was chosen in its stead
   expect(list.unfinished().map(({ upload }) => upload.key)).toEqual(['first'])
 })
 
+it('has nothing in its place again that was cleared meanwhile', async () => {
+  const { list, first } = await withChangedFile()
+  first.end()
+  await expect.poll(() => list.phase()).toBe('settled')
+  again(list, chosen('swing-01.mp4', 120))
+
+  list.clear()
+  list.remove(list.items[0]!)
+
+  expect(list.items).toEqual([])
+})
+
 it('has it in its place again also where what was chosen in its stead changed too, and is removed', async () => {
   const { list, first } = await withChangedFile()
   first.say(1, 'confirmed', 1000)
