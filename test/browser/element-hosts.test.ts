@@ -108,6 +108,24 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, in the han
     expect(titles).toEqual(['Hier ablegen', 'Drop your files here', {}])
   })
 
+  test('keeps the English text where a translation lacks it and gives undefined', async () => {
+    const page = await openPage()
+    const texts = await page.evaluate(() => {
+      const element = document.createElement('mocap-uploader')
+      const lacking = { pause: undefined, resume: 'Weiter', problems: { network: undefined }, refusals: undefined }
+      element.texts = lacking as unknown as typeof element.texts
+      const { pause, resume, problems, refusals } = element.texts
+      return [pause, resume, problems.network, refusals.empty]
+    })
+
+    expect(texts).toEqual([
+      'Pause',
+      'Weiter',
+      'The connection broke. Check your network, then try again.',
+      'the file is empty',
+    ])
+  })
+
   test('reads no notice out again where a page sets the same texts each time that it draws itself', async () => {
     const page = await openPage()
     const seen = await page.evaluate(async () => {
