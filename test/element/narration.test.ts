@@ -25,12 +25,12 @@ function narrating(filesConfirmed = 6, phase: Phase = 'uploading', filesFailed =
   const said: string[] = []
   const told: (readonly [name: string, detail: unknown])[] = []
   const counts = { filesTotal: 20, filesConfirmed, filesFailed, sentBytes: 0, confirmedBytes: 0, totalBytes: 1 }
-  const narration = createNarration({
-    announcer: { region: undefined as never, say: (message) => said.push(message) },
-    tell: (name, detail) => void told.push([name, detail]),
-    words: () => createWords(englishTexts, 'en'),
-    list: { phase: () => phase, totals: () => ({ ...counts, bytesPerSecond: 0, remainingMs: undefined }) },
-  })
+  const narration = createNarration(
+    { region: undefined as never, say: (message) => said.push(message) },
+    (name, detail) => void told.push([name, detail]),
+    () => createWords(englishTexts, 'en'),
+    { phase: () => phase, totals: () => ({ ...counts, bytesPerSecond: 0, remainingMs: undefined }) },
+  )
   return { narration, said, told, counts }
 }
 
@@ -133,8 +133,8 @@ it('asks nobody to choose a file again that was chosen again', () => {
   const { narration, said } = narrating(6, 'uploading')
   const error = { code: 'ERR_UPLOAD_SOURCE_CHANGED', message: '' }
   const items = [
-    { name: 'swing-01.mp4', state: 'failed', error, replacedBy: {} },
-    { name: 'swing-02.mp4', state: 'failed', error },
+    { location: 'swing-01.mp4', state: 'failed', error, replacedBy: {} },
+    { location: 'cam1/swing-02.mp4', state: 'failed', error },
   ]
 
   narration.sayEnd({ items: items.slice(0, 1) } as unknown as Job)
@@ -142,7 +142,7 @@ it('asks nobody to choose a file again that was chosen again', () => {
 
   expect(said).toEqual([
     '6 of 20 files confirmed',
-    'swing-02.mp4: The file has changed or cannot be read. Choose it again.',
+    'cam1/swing-02.mp4: The file has changed or cannot be read. Choose it again.',
     '6 of 20 files confirmed',
   ])
 })
@@ -177,7 +177,8 @@ it.each(['waiting', 'paused', 'cancelling'] as const)(
 it('tells the page of each turn, with the totals as they are then', () => {
   const { narration, told } = narrating()
   const file = { name: 'swing-01.mp4', state: 'confirmed' } as UploadFileStatus
-  const job = { upload: { key: 'video-1', state: 'uploading' }, items: [{ name: 'swing-01.mp4' }] } as unknown as Job
+  const upload = { key: 'video-1', state: 'uploading', files: () => [file] }
+  const job = { upload, items: [{ fileName: 'clip (1).mp4' }] } as unknown as Job
 
   narration.told(job, 'start')
   narration.told(job, 'state')

@@ -151,7 +151,7 @@ it('begins anew what no journal has heard of also where another one cannot be ta
   const retried = list.retry(keeping('first'), { begin, resume: refuse })
 
   await expect(retried).rejects.toThrow('nothing to take up')
-  expect(begun).toEqual([list.items[1]?.name])
+  expect(begun).toEqual([list.items[1]?.fileName])
 })
 
 it('opens none twice that is still taken up again when another could not be', async () => {
