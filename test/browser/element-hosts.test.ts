@@ -228,4 +228,28 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, in the han
 
     expect(taken).toEqual([false, false, true])
   })
+
+  test('uploads with the credentials that it was given last', async () => {
+    const page = await openPage()
+    const keys: (string | undefined)[] = []
+    await page.route('**/upload_videos', (route) => {
+      keys.push(route.request().headers()['x-api-key'])
+      return route.fulfill({ status: 401 })
+    })
+    await page.evaluate(async () => {
+      const element = document.createElement('mocap-uploader')
+      element.setAttribute('base-url', location.origin)
+      element.input = { movementTypeId: 1, playerId: 'p-17', sessionDate: '2026-11-20', sessionTypeId: 2 }
+      document.body.replaceChildren(element)
+      for (const apiKey of ['first', 'second']) {
+        element.credentials = { apiKey }
+        const ended = new Promise((resolve) => element.addEventListener('mocap-upload-error', resolve, { once: true }))
+        element.addFiles([new File(['x'], `${apiKey}.mp4`)])
+        await element.start()
+        await ended
+      }
+    })
+
+    expect(keys).toEqual(['first', 'second'])
+  })
 })
