@@ -151,11 +151,12 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, in the han
   test('takes what a page has set before its class was there, as a framework does that comes first', async () => {
     const page = await openPage()
     const seen = await page.evaluate(async () => {
-      const early = document.createElement('early-uploader') as HTMLElementTagNameMap['mocap-uploader']
+      const markup = document.createElement('early-uploader')
       const { uplink } = elementRig.scriptedUplink()
-      Object.assign(early, { uplink, input: { playerId: 'p-17' }, texts: { dropHere: 'Hier ablegen' } })
-      document.body.replaceChildren(early)
+      Object.assign(markup, { uplink, input: { playerId: 'p-17' }, texts: { dropHere: 'Hier ablegen' } })
+      document.body.replaceChildren(markup)
       customElements.define('early-uploader', class extends customElements.get('mocap-uploader')! {})
+      const early = document.querySelector<HTMLElementTagNameMap['mocap-uploader']>('early-uploader')!
       early.addFiles([new File(['x'], 'swing-01.mp4')])
       await early.start()
       early.texts = { ...early.texts, addMore: `${early.texts.dropHere} oder hier` }

@@ -213,7 +213,10 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
             const tx = opening.result.transaction('records', 'readwrite')
             tx.objectStore('records').openCursor().onsuccess = ({ target }) =>
               (target as IDBRequest<IDBCursorWithValue>).result.update('{"type":')
-            tx.oncomplete = () => resolve(opening.result.close())
+            tx.oncomplete = () => {
+              opening.result.close()
+              resolve()
+            }
           }
         }),
       name,
