@@ -196,7 +196,7 @@ export function createUploadList(listener: ListListener): UploadList {
           if (!keeper) {
             // What the browser itself had found goes with the upload. It may be chosen again.
             for (const item of wantedOf(job)) touch(item, item.file ? { state: 'ready', error: undefined } : GIVEN_UP)
-            job.items = job.items.filter(({ file }) => !file)
+            job.items = job.items.filter((item) => !isReady(item))
             return
           }
           job.upload = await setting.resume(keeper, job.upload.key, await sourcesAgain(job, keeper))

@@ -214,6 +214,21 @@ it('sends nothing in place of a file that the browser had found by itself, where
   expect(list.items).toMatchObject([{ state: 'ready' }])
 })
 
+it('counts what was confirmed also where no journal has its upload any more and the rest is begun anew', async () => {
+  const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
+  const first = driven('first', 5, 7)
+  list.add([chosen('swing-01.mp4', 5), chosen('swing-02.mp4', 7)])
+  list.start(UPLINK, new Set(list.items), { begin: () => first.upload })
+  first.say(0, 'confirmed', 5)
+  first.end()
+  await expect.poll(() => list.retryable().length).toBe(1)
+
+  await list.retry(UPLINK, { begin: () => driven('second', 7).upload, resume: refuse })
+
+  expect(list.items.map(({ state }) => state)).toEqual(['confirmed', 'waiting'])
+  expect(list.totals()).toMatchObject({ filesTotal: 2, filesConfirmed: 1, confirmedBytes: 5, totalBytes: 12 })
+})
+
 it('goes on without a file that the browser had found by itself and that has changed since', async () => {
   const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
   const first = driven('first', 100, 100, 100)
