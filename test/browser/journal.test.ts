@@ -175,6 +175,50 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     await tab.close()
   })
 
+  test('says that there is no more room where the browser says it of one request, as Safari does', async () => {
+    const name = newName()
+    const tab = await openTab()
+    const session = await journalInPage(tab, name).open('k')
+    await tab.evaluate(() => {
+      const { add } = IDBObjectStore.prototype
+      IDBObjectStore.prototype.add = function (value, key) {
+        add.call(this, value, key)
+        // Of one key there is one row, so the second fails by itself. Its transaction has no error yet when it says so.
+        const failing = add.call(this, value, key)
+        return Object.defineProperty(failing, 'error', { value: new DOMException('', 'QuotaExceededError') })
+      }
+    })
+
+    await expect(session.append([{ type: 'session.creating', at: 1 }])).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_JOURNAL',
+      message: expect.stringContaining('no more room') as string,
+    })
+    await session.close()
+    await tab.close()
+  })
+
+  test('leaves no rejection to the page where the browser gives up a question of its own', async () => {
+    const name = newName()
+    const tab = await openTab()
+    await tab.evaluate(() => {
+      window.addEventListener('unhandledrejection', ({ reason }) => (document.title += ` ${String(reason)}`))
+      document.title = 'unhandled:'
+      const { getAll } = IDBObjectStore.prototype
+      IDBObjectStore.prototype.getAll = function (range) {
+        const asked = getAll.call(this, range)
+        queueMicrotask(() => this.transaction.abort())
+        return asked
+      }
+    })
+    const journal = journalInPage(tab, name)
+
+    for (const asking of [journal.list(), journal.read('k')])
+      await expect(asking).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL' })
+
+    expect(await tab.title()).toBe('unhandled:')
+    await tab.close()
+  })
+
   test('writes nothing of a session whose site was cleared into one that has begun since', async () => {
     const name = newName()
     const journal = journalInPage(page, name)

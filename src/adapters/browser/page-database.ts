@@ -17,6 +17,8 @@ const DATABASE_VERSION = 2
  */
 const OPEN_MS = 15_000
 
+type Transaction = IDBPDatabase<Schema>['transaction']
+
 interface Schema extends DBSchema {
   /** In the order in which they began, under a number that the database gives. */
   sessions: {
@@ -31,8 +33,8 @@ interface Schema extends DBSchema {
 
 export interface PageDatabase {
   /**
-   * Runs a piece of work. Whatever the database rejects with becomes ERR_UPLOAD_JOURNAL. The work gets only
-   * transactions, which keeps the rest of idb out of our build.
+   * Runs a piece of work of one transaction, whose `done` need not be awaited. Whatever the database rejects with
+   * becomes ERR_UPLOAD_JOURNAL. The work gets only transactions, which keeps the rest of idb out of our build.
    */
   use<T>(work: (database: Pick<IDBPDatabase<Schema>, 'transaction'>) => Promise<T>): Promise<T>
 }
@@ -86,14 +88,23 @@ function createDatabase(name: string, clock: Clock): PageDatabase {
     })
   return {
     async use(work) {
+      let aborted: Promise<unknown> | undefined
       try {
-        return await work(await (opened ??= open()))
+        const database = await (opened ??= open())
+        const transaction = (...how: Parameters<Transaction>) => {
+          const tx = database.transaction(...how)
+          // Where only a request is awaited, this would reach the page as an unhandled rejection.
+          aborted = tx.done.catch((why: unknown) => why)
+          return tx
+        }
+        return await work({ transaction: transaction as Transaction })
       } catch (error) {
         if (isUploadError(error)) throw error
         // The database may not have been opened at all, or be closed by now. What prevented it may pass, so the next
         // use opens anew.
         opened = undefined
-        throw explained(error)
+        // Of a request that was given up with its transaction, only the transaction says why.
+        throw explained(((error as Error).name === 'AbortError' && (await aborted)) || error)
       }
     },
   }
@@ -105,12 +116,11 @@ export function rangeOf(session: number | string): IDBKeyRange {
 }
 
 /**
- * Settles as the whole of `tx` does. A request that fails is reported by that alone, and never to the page as an
- * unhandled rejection.
+ * Resolves when all of `tx` is done. Rejects with the error of the request that failed, which `tx.done` does not know
+ * yet when it rejects: Safari says of a request that there is no more room.
  */
 export async function ended(tx: { readonly done: Promise<void> }, ...requests: Promise<unknown>[]): Promise<void> {
-  for (const request of requests) request.catch(() => undefined)
-  await tx.done
+  await Promise.all([...requests, tx.done])
 }
 
 function explained(cause: unknown): UploadError {

@@ -64,15 +64,10 @@ export async function addRow(
   await database.use(async (db) => {
     const tx = db.transaction(['sessions', 'records'], 'readwrite', { durability })
     const sessions = tx.objectStore('sessions')
-    const kept = await sessions
-      .index('key')
-      .getKey(key)
-      .catch(() => ended(tx))
+    const kept = await sessions.index('key').getKey(key)
     if (kept !== found.session) return
     const session =
-      isSettled === undefined && kept
-        ? kept
-        : await sessions.put({ key, isSettled: isSettled ?? false }, found.session).catch(() => ended(tx).then(() => 0))
+      isSettled === undefined && kept ? kept : await sessions.put({ key, isSettled: isSettled ?? false }, found.session)
     await ended(tx, tx.objectStore('records').add(rowOf(texts), [session, found.last + 1]))
     found.session = session
     found.last += 1
