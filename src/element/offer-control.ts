@@ -8,6 +8,9 @@ import type { Setting } from './setting.ts'
 /** How often to check whether another tab still drives an unfinished upload, ms. */
 const DRIVEN_EVERY_MS = 1_000
 
+/** How long a click waits for a look, ms. A look may never end, as where the disk of a file that the browser remembers hangs. */
+const LOOK_WITHIN_MS = 5_000
+
 export interface OfferControl {
   readonly offers: readonly Offer[]
   /** The files of uploads that another tab, or another element of this page, drives. */
@@ -70,9 +73,10 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
   }
   /** The offer as it is now. Another tab, or another element of the page, may have resumed it, confirmed more of it, or drive it now. */
   const seenAgain = async (key: string): Promise<Offer | undefined> => {
-    await control.look()
+    const looked = inTime(control.look().then(() => looking))
+    await looked.catch(() => undefined)
     // A look that failed finds nothing. Its error is shown to the person whom it keeps from going on.
-    await attempt(() => looking)
+    await attempt(() => looked)
     return find(key)
   }
   /** An offer that is over. A look that is under way no longer counts, because it may still find it. */
@@ -174,4 +178,9 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
     },
   }
   return control
+}
+
+/** Settles as the look does, or resolves when a click has waited long enough for it. */
+export function inTime(look: Promise<void>): Promise<void> {
+  return Promise.race([look, new Promise<void>((late) => setTimeout(late, LOOK_WITHIN_MS))])
 }

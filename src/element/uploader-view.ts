@@ -16,7 +16,7 @@ import { totalsOf } from './list-state.ts'
 import { createNarration } from './narration.ts'
 import { createNotices } from './notices.ts'
 import { createOfferCards } from './offer-cards.ts'
-import { createOfferControl } from './offer-control.ts'
+import { createOfferControl, inTime } from './offer-control.ts'
 import { problemOf } from './problems.ts'
 import { createQuestion } from './question.ts'
 import type { Setting } from './setting.ts'
@@ -24,9 +24,6 @@ import { createSummaryBar, type SummaryActions } from './summary-bar.ts'
 import { createUploadList } from './upload-list.ts'
 import type { Tell } from './uploader-events.ts'
 import { namesOf, type Words } from './words.ts'
-
-/** How long a start waits for a look, ms. A look may never end, as where the disk of a file that the browser remembers hangs. */
-const LOOK_WITHIN_MS = 5_000
 
 export interface UploaderView extends SummaryActions {
   readonly elements: readonly HTMLElement[]
@@ -137,7 +134,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     for (const item of list.items) asked.add(item)
     list.wish = 'resume'
     // Files of an unfinished upload go on with it, and those that another tab or element has begun to upload are not sent twice.
-    await Promise.race([offers.look(), new Promise((late) => setTimeout(late, LOOK_WITHIN_MS))])
+    await inTime(offers.look())
     await attempt((uplink) => list.start(uplink, asked, setting()))
   }
   /** Gives the files to the offers that miss them, shows which of the rest are refused, and returns the others. */

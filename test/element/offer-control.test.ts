@@ -298,6 +298,19 @@ it('gives an offer up once, however quickly one clicks', async () => {
   expect([asked, discarded]).toEqual([[0], [KEY]])
 })
 
+it('gives up an offer at a click also while no look comes to its end, as where the disk of its files hangs', async () => {
+  const { control, journal, discarded } = await offered(missingFile(0))
+  journal.isHeld = true
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+
+  const given = control.discard(KEY)
+  await vi.advanceTimersByTimeAsync(5 * SECOND_MS)
+  await vi.waitFor(() => expect(discarded).toEqual([KEY]))
+  await given
+
+  expect(control.offers).toEqual([])
+})
+
 it('reads the journal once for looks that come together', async () => {
   const { look, journal } = await offered(missingFile(0))
   const { reads } = journal
