@@ -88,7 +88,7 @@ it('a service that has never answered has its three tries in their time, however
   const { service, asked } = serviceOf(() => noWayBy('ECONNREFUSED'))
   const rig = createFarEnd({ service, storage: goodStorage })
   const upload = rig.uplink.uploadVideos({ ...VIDEO, files })
-  const outcome = upload.done().catch(({ code }: UploadError) => code)
+  const outcome = upload.done().catch((error: unknown) => (error as UploadError).code)
 
   for (let turn = 0; turn < 5; turn += 1) {
     await rig.clock.advance(0)
