@@ -85,8 +85,9 @@ function startAnalysis(
     },
   })
   const tellStatus = (serviceStatus: string): void => {
-    emitter.emit('status', { serviceStatus })
+    // First, so that the report has the word that a host is told of, even if that word makes it stop.
     if (actor.getSnapshot().status === 'active') actor.send({ type: 'analysis.status', serviceStatus })
+    emitter.emit('status', { serviceStatus })
   }
 
   const actor = createActor(

@@ -26,8 +26,9 @@ export interface OpenSessionOptions extends AddressRules {
 export async function openSession(
   options: OpenSessionOptions,
   plans: readonly PlannedFile[],
-  /** `looking` fires with `signal`, or before it when nobody wants the session any more: a create under way may then still finish. */
-  { signal, looking = signal }: { readonly signal: AbortSignal; readonly looking?: AbortSignal },
+  signal: AbortSignal,
+  /** Fires with `signal`, or before it when nobody wants the session any more: a create under way may then still finish. */
+  looking = signal,
 ): Promise<CreatedSession> {
   const { record, protocol } = options
   const hearing = { isUnheard: true }
@@ -35,7 +36,9 @@ export async function openSession(
   const isReplacing = record.folded()?.isReplacing === true
   try {
     looking.throwIfAborted()
-    const create = async (onWaiting: OnWaiting) => protocol.create(plans, signal, onWaiting, isReplacing)
+    // Of the first one, whoever gives up waits for longer.
+    const create = async (onWaiting: OnWaiting, lasting: AbortSignal) =>
+      protocol.create(plans, isReplacing ? lasting : signal, onWaiting, isReplacing)
     const created = await callProtocol(options, signal, create, hearing)
     checkId(created.sessionId)
     if (plans.length > MANY_FILES) await nextTask(options.clock)

@@ -108,6 +108,24 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, in the han
     expect(titles).toEqual(['Hier ablegen', 'Drop your files here', {}])
   })
 
+  test('keeps the English text where a translation lacks it and gives undefined', async () => {
+    const page = await openPage()
+    const texts = await page.evaluate(() => {
+      const element = document.createElement('mocap-uploader')
+      const lacking = { pause: undefined, resume: 'Weiter', problems: { network: undefined }, refusals: undefined }
+      Reflect.set(element, 'texts', lacking)
+      const { pause, resume, problems, refusals } = element.texts
+      return [pause, resume, problems.network, refusals.empty]
+    })
+
+    expect(texts).toEqual([
+      'Pause',
+      'Weiter',
+      'The connection broke. Check your network, then try again.',
+      'the file is empty',
+    ])
+  })
+
   test('reads no notice out again where a page sets the same texts each time that it draws itself', async () => {
     const page = await openPage()
     const seen = await page.evaluate(async () => {
@@ -146,5 +164,111 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, in the han
 
     const names = page.locator('mocap-uploader [part~=file-name]')
     await expect.poll(() => names.allTextContents()).toEqual(['swing-2.mp4', 'swing-1.mp4', 'swing-2.mp4'])
+  })
+
+  test('takes what a page has set before its class was there, as a framework does that comes first', async () => {
+    const page = await openPage()
+    const seen = await page.evaluate(async () => {
+      const markup = document.createElement('early-uploader')
+      const { uplink } = elementRig.scriptedUplink()
+      Object.assign(markup, { uplink, input: { playerId: 'p-17' }, texts: { dropHere: 'Hier ablegen' } })
+      document.body.replaceChildren(markup)
+      customElements.define('early-uploader', class extends customElements.get('mocap-uploader')! {})
+      const early = document.querySelector<HTMLElementTagNameMap['mocap-uploader']>('early-uploader')!
+      early.addFiles([new File(['x'], 'swing-01.mp4')])
+      await early.start()
+      early.texts = { ...early.texts, addMore: `${early.texts.dropHere} oder hier` }
+      await new Promise(requestAnimationFrame)
+      const title = early.shadowRoot!.querySelector('[part~=drop-title]')!.textContent
+      return [title, early.phase, early.input]
+    })
+
+    expect(seen).toEqual(['Hier ablegen oder hier', 'uploading', { playerId: 'p-17' }])
+  })
+
+  test('pauses and goes on where a page says so, and gives the focus to where files come in', async () => {
+    const page = await openPage()
+    const phases = await page.evaluate(async () => {
+      const { element } = elementRig.showScripted()
+      element.addFiles([new File(['x'], 'swing-01.mp4')])
+      await element.start()
+      element.pause()
+      const { phase } = element
+      element.resume()
+      element.focus()
+      return [phase, element.phase]
+    })
+
+    expect(phases).toEqual(['paused', 'uploading'])
+    expect(await page.evaluate(() => document.activeElement!.shadowRoot!.activeElement!.textContent)).toBe(
+      'Choose files',
+    )
+  })
+
+  test('says that the page is not set up where it has nothing to upload with, and tells those who run the page what to give', async () => {
+    const page = await openPage()
+    const errors = await page.evaluate(async () => {
+      const element = document.createElement('mocap-uploader')
+      const told: string[] = []
+      element.addEventListener('mocap-upload-error', ({ detail }) => told.push(detail.error.code, detail.error.message))
+      document.body.replaceChildren(element)
+      element.addFiles([new File(['x'], 'swing-01.mp4')])
+      await element.start()
+      return told
+    })
+
+    await page.getByRole('alert').getByText('This page is not set up for uploads.').waitFor()
+    expect(errors).toEqual(['ERR_UPLOAD_INVALID_ARGUMENT', 'Give uplink or base-url and credentials.'])
+  })
+
+  test('names the first of many files that it refuses, and counts the rest', async () => {
+    const page = await openPage()
+    await page.evaluate(() => {
+      const { element } = elementRig.showScripted()
+      element.addFiles(Array.from({ length: 8 }, (_, index) => new File(['x'], `notes-${String(index)}.pdf`)))
+    })
+
+    const named = page.getByRole('alert').getByRole('listitem')
+    await expect.poll(() => named.count()).toBe(6)
+    expect(await named.last().textContent()).toBe('and 3 more')
+  })
+
+  test('leaves a drag without files to the page', async () => {
+    const page = await openPage()
+    const taken = await page.evaluate(() => {
+      const { element } = elementRig.showScripted()
+      const isTaken = (dataTransfer: DataTransfer | null): boolean =>
+        !element.dispatchEvent(new DragEvent('dragover', { dataTransfer, bubbles: true, cancelable: true }))
+      const [text, files] = [new DataTransfer(), new DataTransfer()]
+      text.setData('text/plain', 'swing-01.mp4')
+      files.items.add(new File(['x'], 'swing-01.mp4'))
+      return [isTaken(text), isTaken(null), isTaken(files)]
+    })
+
+    expect(taken).toEqual([false, false, true])
+  })
+
+  test('uploads with the credentials that it was given last', async () => {
+    const page = await openPage()
+    const keys: (string | undefined)[] = []
+    await page.route('**/upload_videos', (route) => {
+      keys.push(route.request().headers()['x-api-key'])
+      return route.fulfill({ status: 401 })
+    })
+    await page.evaluate(async () => {
+      const element = document.createElement('mocap-uploader')
+      element.setAttribute('base-url', location.origin)
+      element.input = { movementTypeId: 1, playerId: 'p-17', sessionDate: '2026-11-20', sessionTypeId: 2 }
+      document.body.replaceChildren(element)
+      for (const apiKey of ['first', 'second']) {
+        element.credentials = { apiKey }
+        const ended = new Promise((resolve) => element.addEventListener('mocap-upload-error', resolve, { once: true }))
+        element.addFiles([new File(['x'], `${apiKey}.mp4`)])
+        await element.start()
+        await ended
+      }
+    })
+
+    expect(keys).toEqual(['first', 'second'])
   })
 })

@@ -83,3 +83,11 @@ it('that is stopped before the service said a word of it says nothing that it do
   await clock.advance(600_000)
   expect([analysis.state, told]).toEqual(['stopped', []])
 })
+
+it('that is stopped by who is told a word of the service has that word in its report', async () => {
+  const { uplink, settled } = createService()
+  const analysis = uplink.watchAnalysis(7)
+  analysis.on('status', () => analysis.stop())
+
+  expect(await settled(analysis.done())).toMatchObject({ status: 'stopped', serviceStatus: 'requested' })
+})

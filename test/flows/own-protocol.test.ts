@@ -256,6 +256,15 @@ it.each([
   },
 )
 
+it('may answer a create with all that its service has said: only what is known of is kept of it', async () => {
+  const { uplink, settled, clock } = createFarEnd({ service: goodStorage, storage: goodStorage })
+  const created = { sessionId: 7, files: addressed, type: 'multipart', at: 'noon', begunAt: new Date(0) }
+  const upload = uplink.upload({ protocol: protocolWith({ create: () => Promise.resolve(created) }), files })
+
+  expect(await settled(upload.done())).toMatchObject({ status: 'confirmed', sessionId: 7 })
+  expect(await uplink.sessions()).toMatchObject([{ status: 'confirmed', sessionId: 7, beganAtMs: clock.wallNow() }])
+})
+
 it.each([
   ['null for a file’s id', { sessionId: 7, files: addressed.map((file) => ({ ...file, serverFileId: null })) }, [7]],
   ['a number that is no id', { sessionId: 7, files: addressed.map((file) => ({ ...file, serverFileId: NaN })) }, [7]],

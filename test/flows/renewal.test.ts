@@ -12,7 +12,15 @@ import type { RenewAddresses } from '../../src/flows/renewal.ts'
 import { createSessionJob } from '../../src/flows/session-job.ts'
 import { createSessionRecord } from '../../src/flows/session-record.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
-import { CAPTURE, createFarEnd, goodStorage, VIDEO, type Answer } from '../security/far-end.ts'
+import {
+  CAPTURE,
+  createFarEnd,
+  expiredStorage,
+  goodService,
+  goodStorage,
+  VIDEO,
+  type Answer,
+} from '../security/far-end.ts'
 
 const PLAN: PlannedFile = {
   fileIndex: 0,
@@ -418,5 +426,41 @@ it.each(['capture', 'video'] as const)(
     expect(await rig.settled(upload.done())).toMatchObject({ status: 'confirmed' })
     // Once for all of a session, or once for each capture.
     expect(asked).toBeLessThanOrEqual(1 + files.length)
+  },
+)
+
+it.each(['pause', 'cancel'] as const)(
+  'waits at a %s for the session that takes over, so that it can be ended',
+  async (verb) => {
+    let answer: () => void = () => undefined
+    const ended: string[] = []
+    const made = goodService((_, partNumber) => `https://store.example/${String(partNumber)}`)
+    const rig = createFarEnd({
+      storage: expiredStorage,
+      service(request, body) {
+        if (request.method === 'DELETE') ended.push(request.url.slice(request.url.lastIndexOf('/') + 1))
+        const isFirst = rig.requests.filter(({ method }) => method === 'POST').length === 1
+        if (request.method !== 'POST' || isFirst) return made(request, body)
+        return new Promise((resolve, reject) => {
+          const entry = { session_file_id: 'f-0', info: [{ url: 'https://store.example/2' }] }
+          answer = () => resolve({ status: 200, body: { upload_session_id: 's-2', pre_signed_urls: [entry] } })
+          request.signal.addEventListener('abort', () => reject(request.signal.reason as Error))
+        })
+      },
+    })
+    const upload = rig.uplink.uploadVideos({ ...VIDEO, files: [{ source: bytesSource('a.mp4', new Uint8Array(3)) }] })
+    await rig.clock.advance(20_000)
+    const report = verb === 'pause' ? (upload.pause(), undefined) : upload.cancel()
+    await rig.clock.advance(3_000)
+    answer()
+    await rig.clock.advance(0)
+
+    expect(upload.state).toBe(verb === 'pause' ? 'paused' : 'cancelled')
+    expect(await rig.settled(report ?? upload.cancel())).toMatchObject({
+      isServiceTold: true,
+      hasPossibleOrphan: false,
+    })
+    expect(ended.toSorted()).toEqual(['s-1', 's-2'])
+    expect(rig.clock.pending).toBe(0)
   },
 )

@@ -148,7 +148,7 @@ export type Explain = (error: TransportError) => {
  * A call is abandoned when it does not end within 30 s of its signal, or when for an hour it neither ends nor reports that it
  * waits. What comes of it later counts as a lost answer: a create may have opened a session; registrations and confirmations
  * are asked for again, perhaps beside the abandoned one. A create gets a minute to finish before a pause or a cancel fires its
- * signal, and a try of `confirm` that is under way gets four seconds.
+ * signal; a try of `confirm` that is under way, and of a create that replaces a session, gets four seconds.
  */
 export interface Protocol {
   readonly traits: ProtocolTraits
