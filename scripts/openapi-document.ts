@@ -30,7 +30,8 @@ export function openApiDocument(version: string): Json {
         'of UTF-8, and no id of a type or segment is above 2,147,483,647. Operations tagged “beside” are not part of the interface.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/' }],
+    // Relative to the document, which a proxy may have below a path.
+    servers: [{ url: './' }],
     security: [{ apiKey: [] }, { bearer: [] }, { bearerInAuthentication: [] }],
     paths: { ...paths, ...BESIDE },
     components: { schemas, securitySchemes: SECURITY },

@@ -8,7 +8,7 @@ import { invalid } from './core/errors.ts'
 import { given } from './core/given.ts'
 import { failingAsOurs } from './core/journal/journal-failure.ts'
 import type { LimitRate } from './core/line/timetable.ts'
-import { giveHostTime } from './core/time/within-time.ts'
+import { giveTime } from './core/time/unless-late.ts'
 import { fixedTuning } from './core/tuning.ts'
 import { requestAnalysis, watchAnalysis } from './flows/analysis-request.ts'
 import type { Analysis, AnalysisOptions, AnalysisRequestInput } from './flows/analysis.ts'
@@ -76,8 +76,8 @@ export interface Uplink {
   /** The number of parts in flight and the cap, right now. */
   stats(): { readonly inFlight: number; readonly cap: number }
   /**
-   * A hint from the platform that the network may be back, after sleep for example: unreachable hosts are probed now and not at
-   * their scheduled time. In browsers this is called automatically.
+   * A hint from the platform that the network may be back, after sleep for example: unreachable hosts are probed, and calls
+   * without an answer made again, now and not at their scheduled time. In browsers this is called automatically.
    */
   probeNow(): void
   /**
@@ -158,7 +158,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
   const closeAll = async (): Promise<void> => {
     await running.close()
     closing.abort(closedError())
-    await giveHostTime(clock, () => Promise.allSettled([transport, storageTransport].map(async (each) => each.close())))
+    await giveTime(clock, Promise.allSettled([transport, storageTransport].map(async (each) => each.close())))
   }
   let closed: Promise<void> | undefined
 
@@ -177,9 +177,12 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     planVideos: (input) => planUpload(defineVideos(context, input)),
     planCaptures: (input) => planUpload(defineCaptures(context, input)),
     client,
-    limitRate: (limit) => engine.limitRate(limit),
-    stats: () => engine.stats(),
-    probeNow: () => engine.probeNow(),
+    limitRate: engine.limitRate,
+    stats: engine.stats,
+    probeNow() {
+      engine.probeNow()
+      for (const wake of memory.wakes) wake()
+    },
     close: () => (closed ??= closeAll()),
   }
 }

@@ -2,7 +2,10 @@
 
 import { Command, type ErrorOptions, type ParseOptionsResult } from 'commander'
 
-/** A command that complains of an unknown option before a missing one, and of all missing ones at once. The commands added to it do so too. */
+/**
+ * A command that complains of an unknown option before a missing one, and of all missing ones at once. The commands added to it do
+ * so too.
+ */
 export class UplinkCommand extends Command {
   #hasUnknown = false
 

@@ -5,8 +5,8 @@ import { basename, isAbsolute, resolve, sep } from 'node:path'
 import { filesUnder } from '../adapters/node/files/directory.ts'
 import { fileSource } from '../adapters/node/files/file-source.ts'
 import { differenceOf } from '../adapters/web/source-identity.ts'
-import { isUploadError, UploadError } from '../core/errors.ts'
-import type { SoughtFile, SourceIdentity } from '../core/ports.ts'
+import { invalid, isUploadError, UploadError } from '../core/errors.ts'
+import type { Reader, SoughtFile, Source, SourceIdentity } from '../core/ports.ts'
 import type { ResumeOptions } from '../flows/sessions.ts'
 import { errorLine } from './views/error-line.ts'
 
@@ -32,11 +32,14 @@ interface Found {
 /**
  * Takes each of `all` from where it was or, if it is not there, takes the file below `folder` with its name, size and time, hidden or
  * not. If several files below the folder, or several of `all`, are alike in that, the path decides that shares the most trailing steps
- * with the old one. If none does, no file is taken, because it might be another one's. Rejects as `filesUnder` does for the folder.
+ * with the old one. If none does, no file is taken, because it might be another one's. Rejects as `filesUnder` does for the folder, and
+ * with ERR_UPLOAD_INVALID_ARGUMENT if it is a file.
  */
 export async function movedFiles(folder: string, all: readonly SoughtFile[]): Promise<MovedFiles> {
   const sought = byName(all, ({ location }) => location)
   const { files } = await filesUnder(folder, { isSought: (name) => sought.has(spelled(name)) })
+  // What is named itself has the path that was given, and nothing below a folder has.
+  if (files[0]?.path === folder) invalid(`--files-in: "${folder}" is a file: name the folder that it lies in.`)
   const found = byName<Found>(files, ({ path }) => path)
 
   const placeBelow = async (file: SoughtFile): Promise<FoundPlace> => {
@@ -69,16 +72,24 @@ export async function movedFiles(folder: string, all: readonly SoughtFile[]): Pr
     },
     source(file) {
       const { name, location } = file
-      const source = fileSource(location, { name })
+      const whereItWas = fileSource(location, { name })
+      /** Stays the one that was opened first, and proven: another would have to be proven, too. */
+      let found: Source | undefined
       return {
-        ...source,
+        ...whereItWas,
         async open(expected) {
+          const openAt = async (source: Source): Promise<Reader> => {
+            const reader = await source.open(expected)
+            found = source
+            return reader
+          }
+          if (found) return found.open(expected)
           try {
             if (!isAbsolute(location)) throw new UploadError('ERR_UPLOAD_SOURCE_READ', `${name}: ${NO_PATH}.`)
-            return await source.open(expected)
+            return await openAt(whereItWas)
           } catch (cause) {
             const place = await placeBelow(file)
-            if ('path' in place) return fileSource(place.path, { name }).open(expected)
+            if ('path' in place) return openAt(fileSource(place.path, { name }))
             throw isAway(cause) ? cause : notFound(location, place.why, cause)
           }
         },

@@ -4,15 +4,17 @@ import { randomBytes } from 'node:crypto'
 import { access, chmod, chown, constants, lstat, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { errorCode, fileProblem } from '../adapters/node/file-problem.ts'
-import { invalid, isUploadError } from '../core/errors.ts'
+import { invalid } from '../core/errors.ts'
 import type { Journal } from '../core/ports.ts'
 import { makeReceipt, RECEIPT_FORMAT, type DeliveryReceipt } from '../flows/receipt.ts'
 import type { SharedOptions } from './options/options.ts'
+import { receiptLine } from './views/command-line.ts'
 import { errorLine } from './views/error-line.ts'
+import type { SessionAt } from './views/how-to-go-on.ts'
 import type { Output } from './views/output.ts'
 
 /** The receipt of a session, from its journal. Rejects with ERR_UPLOAD_JOURNAL if that cannot be read. */
-export async function receiptOf(journal: Journal, key: string): Promise<DeliveryReceipt> {
+export async function receiptOf(journal: Pick<Journal, 'read'>, key: string): Promise<DeliveryReceipt> {
   return makeReceipt(await journal.read(key))
 }
 
@@ -22,13 +24,15 @@ export async function receiptOf(journal: Journal, key: string): Promise<Delivery
  */
 export async function checkReceiptPath(path: string, label: string): Promise<void> {
   if (path === '') invalid(`${label} is empty: name a file.`)
+  const found = await stat(path).catch(() => undefined)
+  if (found?.isDirectory() === true) invalid(`${label}: "${path}" is a folder: name a file.`)
+  // Of a new file, it is the folder that may be missing or closed.
+  const place = found === undefined ? dirname(path) : path
   try {
-    const found = await stat(path).catch(() => undefined)
-    if (found?.isDirectory() === true) invalid(`${label}: "${path}" is a folder: name a file.`)
-    await access(found === undefined ? dirname(path) : path, constants.W_OK)
+    await access(place, constants.W_OK)
     if (found?.isFile() !== true || found.size === 0 || (await beginsAsReceipt(path))) return
   } catch (error) {
-    throw isUploadError(error) ? error : fileProblem(error, path, 'written')
+    invalid(`${label}: ${fileProblem(error, place, 'written').message}`)
   }
   invalid(`${label}: "${path}" already exists and is not a receipt, so it is not overwritten. Name another file.`)
 }
@@ -95,12 +99,21 @@ async function replaceFile(path: string, text: string): Promise<boolean> {
   }
 }
 
-/** Writes the receipt of an upload. If that fails, it warns and leaves the upload's result alone: `receipt show` can write it later. */
-export async function writeReceipt(path: string, journal: Journal, key: string, output: Output): Promise<void> {
+/**
+ * Writes the receipt of an upload. If that fails, it warns and leaves the upload's result alone. It says how to write the receipt
+ * later, since whoever began the upload anew for that would deliver everything twice.
+ */
+export async function writeReceipt(
+  path: string,
+  key: string,
+  output: Output,
+  { journal, options, env }: SessionAt,
+): Promise<void> {
   try {
     await saveReceipt(path, await receiptOf(journal, key))
     output.say(`receipt: ${path}`)
   } catch (error) {
     output.complain(`warning: no receipt was written: ${errorLine(error).message}`)
+    output.complain(`To write it later: ${receiptLine(key, options, env)}`)
   }
 }

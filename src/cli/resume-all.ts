@@ -115,10 +115,11 @@ async function tellEnd(
 ): Promise<UploadResult> {
   printResult(output, result, { event: isOneOfMany ? 'ended' : 'result', bytesBefore })
   const own = ofOne(options, session.key, sessions.length)
+  const at = { options: own, env, journal: kept.journal }
   if (session.error !== undefined) sayHowToForget(output, session.key, own, env)
   else if (isKeptFromUs(result, session)) output.complain(`To finish: ${commandLine('resume', session.key, own, env)}`)
-  else await sayHowToGoOn(output, result, { options: own, env, journal: kept.journal })
-  if (own.receipt !== undefined) await writeReceipt(own.receipt, kept.journal, session.key, output)
+  else await sayHowToGoOn(output, result, at)
+  if (own.receipt !== undefined) await writeReceipt(own.receipt, session.key, output, at)
   return result
 }
 

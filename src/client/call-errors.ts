@@ -73,7 +73,7 @@ export function unreachable(
   if (credentialOf(error)) return withDetails(error, detailsOf(asked))
   const time = awayMs === undefined ? '' : ` for ${Math.round(awayMs / 1000)} s`
   const { status } = error as Partial<HttpStatusError>
-  const isBaseUrlDoubtful = (status === undefined && !hasAnswered) || undefined
+  const isBaseUrlDoubtful = !hasAnswered || undefined
   const message =
     status === undefined
       ? `Could not reach ${host}${time} (${reason}). ${gaveUp(asked)} Check ${isBaseUrlDoubtful ? 'the base URL and ' : ''}the network.`

@@ -36,17 +36,15 @@ export interface CredentialHolder {
 
 /**
  * Checks credentials and hides them. Throws ERR_UPLOAD_INVALID_ARGUMENT for a value that is empty or cannot stand in a
- * header. A function's value is checked when it arrives.
+ * header. A function's value is checked when it arrives. `timeoutMs`: how long a function may take.
  */
-export function createCredentialHolder(options: {
-  readonly credentials: Credentials
-  readonly bearerHeader: BearerHeader
-  readonly clock: Clock
-  /** How long a function may take, ms. */
-  readonly timeoutMs: number
-}): CredentialHolder {
-  const { bearerHeader, clock, timeoutMs } = options
-  const { label, source } = sourceOf(options.credentials)
+export function createCredentialHolder(
+  credentials: Credentials,
+  bearerHeader: BearerHeader,
+  clock: Clock,
+  timeoutMs: number,
+): CredentialHolder {
+  const { label, source } = sourceOf(credentials)
   const toHeader = (secret: unknown): CredentialHeader => {
     checkSecret(secret, label)
     return label === 'apiKey'

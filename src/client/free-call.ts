@@ -6,7 +6,7 @@ import type { OperationKind } from './contract.ts'
 import { ownField } from './contract/fields.ts'
 import { readJson } from './reply.ts'
 import type { Caller } from './caller.ts'
-import type { FreeCallOptions } from './operations.ts'
+import type { ServiceClient } from './operations.ts'
 
 const METHODS: Readonly<Record<string, OperationKind>> = {
   GET: 'read',
@@ -16,23 +16,21 @@ const METHODS: Readonly<Record<string, OperationKind>> = {
   DELETE: 'repeatable',
 }
 
-/** Makes the call. Its method decides when it may be repeated. */
-export async function callFreely(
-  { baseUrl, caller }: { readonly baseUrl: BaseUrl; readonly caller: Caller },
-  asked: { readonly method: string; readonly path: string; readonly options: FreeCallOptions },
-): Promise<{ readonly status: number; readonly data: unknown }> {
-  const { path, options } = asked
-  const method = typeof asked.method === 'string' ? asked.method.toUpperCase() : ''
-  const kind = ownField(METHODS, method) as OperationKind | undefined
-  if (kind === undefined) return invalid(`The method is unknown: give one of ${Object.keys(METHODS).join(', ')}.`)
-  const url = baseUrl.resolve(path, options.query)
-  const operation = `${method} ${path}`
-  if (method === 'GET' && options.data !== undefined) invalid('A GET has no body: give data as query.')
-  const body = options.data !== undefined && { body: bytesOf(options.data) }
-  const call = { operation, words: operation, kind, method, url, ...body }
-  const { reply } = await caller(call, options)
-  const isEmpty = reply.body.length === 0 && !reply.isBodyCut
-  return { status: reply.status, data: isEmpty ? undefined : readJson(reply, call, true) }
+/** Makes the function that makes such calls. The method of a call decides when it may be repeated. */
+export function createFreeCall(baseUrl: BaseUrl, caller: Caller): ServiceClient['call'] {
+  return async (named, path, options = {}) => {
+    const method = typeof named === 'string' ? named.toUpperCase() : ''
+    const kind = ownField(METHODS, method) as OperationKind | undefined
+    if (kind === undefined) return invalid(`The method is unknown: give one of ${Object.keys(METHODS).join(', ')}.`)
+    const url = baseUrl.resolve(path, options.query)
+    const operation = `${method} ${path}`
+    if (method === 'GET' && options.data !== undefined) invalid('A GET has no body: give data as query.')
+    const body = options.data !== undefined && { body: bytesOf(options.data) }
+    const call = { operation, words: operation, kind, method, url, ...body }
+    const { reply } = await caller(call, options)
+    const isEmpty = reply.body.length === 0 && !reply.isBodyCut
+    return { status: reply.status, data: isEmpty ? undefined : readJson(reply, call, true) }
+  }
 }
 
 /** A JSON body. Throws ERR_UPLOAD_INVALID_ARGUMENT for what JSON cannot express. */

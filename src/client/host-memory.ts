@@ -12,6 +12,8 @@ export interface HostMemory {
    * it has answered an earlier run.
    */
   hasAnswered: boolean
+  /** Each ends the wait of a call for the host to be back: it is tried again at once. */
+  readonly wakes: Set<() => void>
   /** Takes note of how a try of any call ended. */
   hear(outcome: TransportReply | TransportError): void
   /** Wraps a call's listener. The waits it reports begin when the first call that is still waiting began to wait. */
@@ -29,6 +31,7 @@ export function createHostMemory(host: string): HostMemory {
   const memory: HostMemory = {
     host,
     hasAnswered: false,
+    wakes: new Set(),
     hear(outcome) {
       const isAnswer = 'status' in outcome
       memory.hasAnswered ||= isAnswer || outcome.isUnreadable

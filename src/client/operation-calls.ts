@@ -11,7 +11,7 @@ import { addressesByName, mocapSessionFromWire } from './contract/captures.ts'
 import { isWireObject } from './contract/fields.ts'
 import type { OperationName } from './contract/routes.ts'
 import { videoUploadFromWire } from './contract/videos.ts'
-import { callFreely } from './free-call.ts'
+import { createFreeCall } from './free-call.ts'
 import {
   checkAnalysis,
   checkConfirm,
@@ -58,14 +58,10 @@ export function createOperations(baseUrl: BaseUrl, caller: Caller, clock: Clock)
       async register(given, options) {
         const input = checkRegister(given)
         const answer = await perform('mocapSessionFiles.register', { input }, options)
-        const found = addressesByName(answer.fields, input['filenames'] as string[])
-        if ('addresses' in found) return new Map(found.addresses)
-        const { missing, shared } = found.mismatch
-        const what =
-          missing.length > 0
-            ? `an address for ${showNames(missing, answer.secret)}`
-            : `an address of its own for each of ${showNames(shared, answer.secret)}`
-        return lacks(answer, what)
+        const { addresses, missing, shared } = addressesByName(answer.fields, input['filenames'] as string[])
+        if (missing.length > 0) lacks(answer, `an address for ${showNames(missing, answer.secret)}`)
+        if (shared.length > 0) lacks(answer, `an address of its own for each of ${showNames(shared, answer.secret)}`)
+        return addresses
       },
     },
     playerGroupSegments: {
@@ -109,7 +105,7 @@ export function createOperations(baseUrl: BaseUrl, caller: Caller, clock: Clock)
         })
       },
     },
-    call: async (method, path, options = {}) => callFreely({ baseUrl, caller }, { method, path, options }),
+    call: createFreeCall(baseUrl, caller),
   }
 }
 

@@ -6,6 +6,7 @@ import { isTransportError, type HttpStatusError, type UploadError } from '../cor
 import type { Clock, HostWait, OnWaiting, Random, TransportReply } from '../core/ports.ts'
 import { backoffMs, isAwayStatus, MAX_COUNTED_TRY_MS, MAX_OWN_PAUSE_MS, pauseFor } from '../core/retry.ts'
 import { sleep } from '../core/time/sleep.ts'
+import type { HostMemory } from './host-memory.ts'
 
 export interface Patience {
   readonly clock: Clock
@@ -14,6 +15,8 @@ export interface Patience {
   readonly retries: number
   /** How long the host may be away, ms. Time in which this machine slept does not count. */
   readonly giveUpAfterMs: number
+  /** Gets the functions that end waits for answers that did not come. A pause after an answer is the host's, and keeps its time. */
+  readonly memory?: Pick<HostMemory, 'wakes'>
 }
 
 /** A try that may be followed by another. */
@@ -60,7 +63,7 @@ export interface Persistence<TResult, TFailure extends Failure> {
  * the tries were used up. Rejects with what a try rejects with, and with the signal's reason.
  */
 export async function persist<TResult, TFailure extends Failure>(
-  { clock, random, retries, giveUpAfterMs }: Patience,
+  { clock, random, retries, giveUpAfterMs, memory }: Patience,
   { operation, signal, onWaiting, tryOnce, ask }: Persistence<TResult, TFailure>,
 ): Promise<{ readonly result: TResult } | { readonly failure: TFailure; readonly awayMs?: number }> {
   const [beganMs, sinceMs] = [clock.monotonicNow(), clock.wallNow()]
@@ -115,8 +118,9 @@ export async function persist<TResult, TFailure extends Failure>(
         giveUpAtMs: isAwaited(failure) ? wallMs + restMs : undefined,
       })
     }
-    awayMs += waitMs
-    await sleep(clock, waitMs, signal)
+    await sleep(clock, waitMs, signal, 'status' in error ? undefined : memory?.wakes)
+    // Time in which the machine slept does not count, nor what is left of a wait that was ended.
+    awayMs += Math.min(waitMs, clock.monotonicNow() - nowMs)
   }
 }
 

@@ -97,7 +97,7 @@ function driveSlots(options: Omit<FixedEngineOptions, 'transport' | 'concurrency
     // A slot that finds no part when it starts simply ends.
     for (let wanted = ready - queue.size; wanted > 0 && queue.size < tuning.limit(); wanted -= 1)
       void queue.add(runSlot)
-    alarm.set(dueMs === Infinity ? undefined : dueMs)
+    setAlarm(dueMs === Infinity ? undefined : dueMs)
   }
   const runSlot = async (): Promise<void> => {
     if (queue.pending === 1) sampling?.begin()
@@ -109,7 +109,7 @@ function driveSlots(options: Omit<FixedEngineOptions, 'transport' | 'concurrency
     }
   }
   const settling = createSettling()
-  const alarm = createAlarm(clock, pump)
+  const setAlarm = createAlarm(clock, pump)
   const sampling = tuning.sample?.({
     clock,
     inFlight: () => queue.pending,

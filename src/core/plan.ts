@@ -37,7 +37,7 @@ export interface PlanFileOptions {
   readonly sizeBytes: number
   readonly limits: UnitLimits
   /** The part size that was asked for. Default: `defaultPartSize`, clamped to the limits. Raised when it would make too many parts. */
-  readonly partSizeBytes?: number
+  readonly partSizeBytes?: number | undefined
 }
 
 /**

@@ -8,18 +8,14 @@ import { known } from './errors.ts'
 import type { Unit } from './ports.ts'
 import { createRateMeter, timeLeft } from './rate-meter.ts'
 
-export interface ProgressOptions {
-  /** By file index. */
-  readonly fileSizes: readonly number[]
-}
-
-export interface FileProgress {
+/** What was sent and what is confirmed of a file, or of all. */
+export interface Sent {
   readonly sentBytes: number
   readonly confirmedBytes: number
-  readonly totalBytes: number
 }
 
-export interface ProgressSnapshot extends FileProgress {
+export interface ProgressSnapshot extends Sent {
+  readonly totalBytes: number
   /** Bytes per second handed to the network over the last seconds, including what was sent in vain; 0 while unknown. */
   readonly bytesPerSecond: number
   /** Time until everything is sent at this rate, ms; 0 when it is, undefined while unknown or while nothing has moved for 5 s. */
@@ -36,12 +32,12 @@ export interface Progress {
   onAttemptEnded(unit: Unit): void
   /** The receipt of the unit is void. */
   onVoided(unit: Unit): void
-  file(fileIndex: number): FileProgress
+  /** As it is now: it changes with what is told. */
+  file(fileIndex: number): Sent
   snapshot(nowMs: number): ProgressSnapshot
 }
 
 interface FileCount {
-  readonly totalBytes: number
   sentBytes: number
   confirmedBytes: number
   /** The range that has a receipt, by part number. */
@@ -50,7 +46,8 @@ interface FileCount {
   readonly inFlight: (number | undefined)[]
 }
 
-export function createProgress({ fileSizes }: ProgressOptions): Progress {
+/** `fileSizes`: by file index. */
+export function createProgress(fileSizes: readonly number[]): Progress {
   const files = fileSizes.map(createFileCount)
   const total = { totalBytes: fileSizes.reduce((sum, size) => sum + size, 0), sentBytes: 0, confirmedBytes: 0 }
   const meter = createRateMeter()
@@ -61,6 +58,7 @@ export function createProgress({ fileSizes }: ProgressOptions): Progress {
     total.sentBytes += bytes
   }
   const addConfirmed = (file: FileCount, bytes: number): void => {
+    addSent(file, bytes)
     file.confirmedBytes += bytes
     total.confirmedBytes += bytes
   }
@@ -92,7 +90,6 @@ export function createProgress({ fileSizes }: ProgressOptions): Progress {
       const end = Math.max(known?.end ?? unit.end, unit.end)
       const newBytes = end - start - (known ? known.end - known.start : 0)
       file.received[unit.partNumber] = { start, end }
-      addSent(file, newBytes)
       addConfirmed(file, newBytes)
     },
     onAttemptEnded(unit) {
@@ -103,13 +100,9 @@ export function createProgress({ fileSizes }: ProgressOptions): Progress {
       const known = file.received[unit.partNumber]
       if (!known) return
       file.received[unit.partNumber] = undefined
-      addSent(file, known.start - known.end)
       addConfirmed(file, known.start - known.end)
     },
-    file(fileIndex) {
-      const { sentBytes, confirmedBytes, totalBytes } = fileOf(fileIndex)
-      return { sentBytes, confirmedBytes, totalBytes }
-    },
+    file: fileOf,
     snapshot(nowMs) {
       const bytesPerSecond = meter.bytesPerSecond(nowMs)
       const leftBytes = total.totalBytes - total.sentBytes
@@ -119,11 +112,9 @@ export function createProgress({ fileSizes }: ProgressOptions): Progress {
   }
 }
 
-function createFileCount(totalBytes: number): FileCount {
+function createFileCount(): FileCount {
   // With room for part 1, which is all that a small file has: V8 makes an empty list that gets it one of eighteen.
-
   return {
-    totalBytes,
     sentBytes: 0,
     confirmedBytes: 0,
     received: [undefined, undefined],

@@ -44,7 +44,7 @@ export function createSampling(slots: Slots, learner: Learner): Sampling {
   let isActive = false
   let dueMs = 0
 
-  const sampler = createAlarm(clock, () => {
+  const setSampler = createAlarm(clock, () => {
     const atMs = clock.monotonicNow()
     const lateMs = Math.max(0, atMs - dueMs)
     const since = gauge
@@ -57,7 +57,7 @@ export function createSampling(slots: Slots, learner: Learner): Sampling {
   const begin = (): void => {
     const waitMs = slots.inFlight() === 0 ? IDLE_SAMPLE_MS : learner.sampleEveryMs()
     dueMs = clock.monotonicNow() + waitMs
-    sampler.set(isActive ? dueMs : undefined)
+    setSampler(isActive ? dueMs : undefined)
   }
 
   return {

@@ -68,7 +68,8 @@ export function hasFiles(transfer: DataTransfer | null): transfer is DataTransfe
 export async function filesOfDrop(transfer: DataTransfer): Promise<ChosenFile[]> {
   // The browser empties the list after the event, so everything is asked for before anything is awaited.
   const { late, heard } = expectAnswers()
-  const found = [...transfer.items].filter(({ kind }) => kind === 'file').map((item) => walkItem(item, late, heard))
+  // What is no file, such as the text of a link, has neither file nor folder to give.
+  const found = [...transfer.items].map((item) => walkItem(item, late, heard))
   return inOrder((await Promise.all(found)).flat())
 }
 
@@ -97,7 +98,7 @@ function walkItem(item: HandleGiving, late: Promise<null>, heard: () => void): P
   // skipped if a handle may come and the name ends like a file's.
   const entry = answer && file && EXTENSION.test(file.name) ? null : item.webkitGetAsEntry()
   void answer?.then(heard)
-  const asked = Promise.race([answer ?? null, late])
+  const asked = Promise.race([answer, late])
   return asked.then(async (handle) => {
     const byHandle = handle && (await walkHandle(handle).catch(() => undefined))
     if (byHandle) return byHandle

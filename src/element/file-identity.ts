@@ -15,10 +15,9 @@ export function isSamePlace({ location: one }: Identity, { location: other }: Id
   return `/${one}`.endsWith(`/${other}`) || `/${other}`.endsWith(`/${one}`)
 }
 
-/** True if both are one file as far as a page can tell: by name, size and time, in whatever folder. */
-export function isSameFile({ fileName, bytes, modifiedAtMs }: Identity, other: Identity): boolean {
-  const isSameTime = modifiedAtMs === undefined || modifiedAtMs === other.modifiedAtMs
-  return fileName === other.fileName && bytes === other.bytes && isSameTime
+/** True if two namesakes are one file as far as a page can tell: by size and time, in whatever folder. */
+export function isSameFile({ bytes, modifiedAtMs }: Identity, other: Identity): boolean {
+  return bytes === other.bytes && (modifiedAtMs === undefined || modifiedAtMs === other.modifiedAtMs)
 }
 
 /** Files by their names, because thousands of files may meet thousands of others. */

@@ -31,7 +31,7 @@ export interface FileRow {
 export function createFileRow(item: Item, onAction: (item: Item, action: RowAction) => void): FileRow {
   const icon = buildIcon(ICONS.ready)
   const line = icon.firstElementChild
-  const name = build('bdi', 'file-name', { title: item.location }, item.name)
+  const name = build('bdi', 'file-name', {}, item.location)
   const size = build('span', 'file-size')
   const status = build('span', 'file-status')
   const problem = build('p', 'file-problem')
@@ -56,20 +56,20 @@ export function createFileRow(item: Item, onAction: (item: Item, action: RowActi
       drawn = look
       drawnVersion = item.version
       const { state, error } = item
-      const share = shareOf(item)
+      const share = shareOf(item.sentBytes, item.bytes)
       const shown = item.isPaused && isOnItsWay(item) ? 'paused' : state
       setAttribute(element, 'data-state', shown)
       if (line) setAttribute(line, 'd', ICONS[shown])
       setText(size, words.bytes(item.bytes))
-      const facts = setFacts(status, statusOf(item, shown, look))
+      const facts = setFacts(status, statusOf(item, shown, share, look))
       bar.hidden = state !== 'uploading' && state !== 'confirming'
       const said = new Set([words.percent(share), ...facts])
-      if (!bar.hidden) drawBar(bar, fill, share, item.name, [...said].join(', '))
+      if (!bar.hidden) drawBar(bar, fill, share, item.location, [...said].join(', '))
       showText(problem, error && words.problems[problemOf(error)])
       action = rowActionOf(item, isRetryAlone)
       const word = action === 'retry' ? words.retry(1) : action && words[action]
       showText(button, word)
-      setAttribute(button, 'aria-label', word && words.actionOn(word, item.name))
+      setAttribute(button, 'aria-label', word && words.actionOn(word, item.location))
       return true
     },
   }
@@ -92,7 +92,7 @@ export function drawBar(bar: HTMLElement, fill: HTMLElement, share: number, labe
 }
 
 /** The share that was sent, without lost attempts, because it moves with the line. What is confirmed is said in words. */
-function shareOf({ bytes, sentBytes }: Item): number {
+export function shareOf(sentBytes: number, bytes: number): number {
   return Math.min(1, sentBytes / bytes || 0)
 }
 
@@ -105,12 +105,12 @@ function rowActionOf({ state, error, isOver }: Item, isRetryAlone: boolean): Row
   return isOver && isRetryAlone && problem !== 'setup' ? 'retry' : undefined
 }
 
-function statusOf(item: Item, shown: ShownState, { words, remainingMs }: Look): (string | false)[] {
+function statusOf(item: Item, shown: ShownState, share: number, { words, remainingMs }: Look): (string | false)[] {
   const { retries, bytesPerSecond: rate } = item
   const isMoving = shown === 'uploading' && rate > 0
   const leftMs = remainingOf(item, remainingMs)
   return [
-    shown === 'uploading' ? words.percent(shareOf(item)) : words[shown],
+    shown === 'uploading' ? words.percent(share) : words[shown],
     isMoving && words.rate(rate),
     isMoving && !!leftMs && words.remaining(words.duration(leftMs)),
     isOnItsWay(item) && retries > 0 && words.retries(retries),

@@ -38,7 +38,7 @@ export function createFormats(language: string | undefined): Formats {
     // From 999.5 of a unit on, rounding would write 1,000 of it. That is 1 of the next unit.
     const step = Math.min(PREFIXES.length - 1, Math.floor(Math.log10(Math.max(1, value / 0.9995)) / 3))
     const shown = value / 1000 ** step
-    const maximumFractionDigits = step > 0 && shown < 10 ? 1 : 0
+    const maximumFractionDigits = shown < 10 ? 1 : 0
     // The short form of bytes has no plural.
     const unitDisplay = step > 0 ? 'short' : 'long'
     return write(shown, {

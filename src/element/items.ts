@@ -15,8 +15,6 @@ export type ShownState = ItemState | 'paused'
 
 /** One file, one row: the file as the person has it, and what is known of its upload. */
 export interface Item extends Identity, Partial<Pick<ChosenFile, 'file' | 'handle'>> {
-  /** What it is uploaded under. `fileName` differs from that if `rename` changed it. */
-  readonly name: string
   /** When it came into the list, ms since 1970. */
   readonly chosenAtMs: number
   state: ItemState
@@ -55,10 +53,9 @@ export interface Job {
 }
 
 /** `known`: the file as it was chosen or, if the browser itself found it again, what its session knows of it. */
-export function newItem(known: Identity | ChosenFile, state: ItemState = 'ready', name = known.fileName): Item {
+export function newItem(known: Identity | ChosenFile, state: ItemState = 'ready'): Item {
   return {
     ...known,
-    name,
     chosenAtMs: Date.now(),
     state,
     sentBytes: 0,

@@ -16,13 +16,12 @@ export interface Narration {
   sayEnd(job: Job): void
 }
 
-export function createNarration(options: {
-  readonly announcer: Announcer
-  readonly tell: Tell
-  readonly words: () => Words
-  readonly list: Pick<UploadList, 'phase' | 'totals'>
-}): Narration {
-  const { announcer, tell, words, list } = options
+export function createNarration(
+  announcer: Announcer,
+  tell: Tell,
+  words: () => Words,
+  list: Pick<UploadList, 'phase' | 'totals'>,
+): Narration {
   /** The confirmed share at the last look, rounded down to a quarter. It falls when files are added. */
   let quarter = 0
   const cutOff = new Set<string>()
@@ -33,7 +32,8 @@ export function createNarration(options: {
     const now = list.totals()
     tell('mocap-upload-progress', now)
     const reached = Math.floor((now.confirmedBytes / now.totalBytes) * 4) / 4
-    // Any other turn, such as an outage, and the end are said in words of their own, whose place this would take. Of no bytes there is no share.
+    // Any other turn, such as an outage, and the end are said in words of their own, whose place this would take. Of no bytes
+    // there is no share.
     if (reached > quarter && reached < 1 && list.phase() === 'uploading')
       sayStanding(words().saidPercent(words().percent(reached)))
     quarter = reached || 0
@@ -51,7 +51,7 @@ export function createNarration(options: {
     told(job, event, file) {
       const { key } = job.upload
       if (event === 'start') {
-        tell('mocap-upload-start', { key, names: job.items.map(({ name }) => name) })
+        tell('mocap-upload-start', { key, names: job.upload.files().map(({ name }) => name) })
         announcer.say(words().saidStarted(job.items.filter(({ state }) => state === 'waiting').length))
       }
       if (file) tell('mocap-upload-file', { key, file })
@@ -66,7 +66,7 @@ export function createNarration(options: {
     sayEnd({ items }) {
       const { saidFileFailed, problems, progress } = words()
       const failed = items.find((item) => item.state === 'failed' && !item.replacedBy)
-      if (failed?.error) announcer.say(saidFileFailed(failed.name, problems[problemOf(failed.error)]))
+      if (failed?.error) announcer.say(saidFileFailed(failed.location, problems[problemOf(failed.error)]))
       const totals = list.totals()
       const { filesConfirmed: done, filesTotal: all } = totals
       // All files were chosen again since, so there is no total to say.

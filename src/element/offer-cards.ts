@@ -65,8 +65,7 @@ function createCard(control: OfferControl, key: string): Card {
       setText(title, words.offerTitle)
       const advice = isAllowing ? words.offerAllow : words.offerPick(missing.length)
       setText(body, `${words.offerBody(filesConfirmed, filesTotal, words.date(beganAtMs))} ${advice}`)
-      const places = missing.map(({ location }) => location)
-      showText(names, !isAllowing && namesOf(places, words))
+      showText(names, !isAllowing && namesOf(missing, words))
       setText(go, isAllowing ? words.offerAllowAction : words.offerPickAction)
       setText(drop, words.offerDiscard)
     },

@@ -2,7 +2,7 @@
 // and resumed when none is missing.
 
 import type { BrowserUplink, SessionFile } from '../browser.ts'
-import { isUploadError } from '../core/errors.ts'
+import { summarize } from '../core/errors.ts'
 import type { SessionSummary } from '../flows/sessions.ts'
 import type { Upload } from '../flows/upload.ts'
 import type { ChosenFile } from './chosen-files.ts'
@@ -95,7 +95,7 @@ export async function resumeOffer(
     const upload = await resume(uplink, key, { files })
     return { uplink, upload, offer }
   } catch (error) {
-    if (!isUploadError(error) || error.code !== 'ERR_UPLOAD_SOURCE_READ') throw error
+    if (summarize(error).code !== 'ERR_UPLOAD_SOURCE_READ') throw error
     const missing = await uplink.missingFiles(key, files)
     if (missing.length === 0) throw error
     // Files that have changed since they were chosen can be chosen once more.

@@ -2,7 +2,7 @@
 
 import { build, buildButton, focusedBeside, setFacts, setText, showText } from './build-element.ts'
 import { endOf } from './end-words.ts'
-import { buildBar, drawBar } from './file-row.ts'
+import { buildBar, drawBar, shareOf } from './file-row.ts'
 import type { Item } from './items.ts'
 import { outageWords } from './outage-words.ts'
 import type { Phase, Totals } from './list-state.ts'
@@ -67,7 +67,7 @@ export function createSummaryBar(actions: SummaryActions): SummaryBar {
       if (!isPaused && phase !== 'waiting') sentBytes = totals.sentBytes
       setText(heading, said)
       setFacts(facts, factsOf(words, state, totals.sentBytes < sentBytes))
-      const share = Math.min(1, totals.sentBytes / totals.totalBytes || 0)
+      const share = shareOf(totals.sentBytes, totals.totalBytes)
       bar.hidden = !isRunning
       drawBar(bar, fill, share, words.totalProgress, `${words.percent(share)}, ${said}`)
       element.dataset['outcome'] = outcome
@@ -100,7 +100,10 @@ function headingOf(words: Words, { phase, totals, readyCount }: SummaryState, li
   }
 }
 
-/** `hasLost`: bytes that were on their way were lost when the upload stopped. Once everything is sent, nobody knows how long the answers take. */
+/**
+ * `hasLost`: bytes that were on their way were lost when the upload stopped. Once everything is sent, nobody knows how long the
+ * answers take.
+ */
 function factsOf(words: Words, { phase, totals, retryable }: SummaryState, hasLost: boolean): (string | false)[] {
   const { sentBytes, totalBytes, bytesPerSecond, remainingMs } = totals
   const { filesTotal, filesConfirmed, filesFailed } = totals

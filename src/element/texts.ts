@@ -31,7 +31,7 @@ export interface UploaderTexts {
   readonly clear: string
   readonly remove: string
   readonly chooseAgain: string
-  /** Names a row's button to screen readers, because its visible text is the same in every row. */
+  /** Names a row's button to screen readers, because its visible text is the same in every row. A file's `name` is its path here. */
   readonly actionOn: (action: string, name: string) => string
 
   readonly ready: string

@@ -43,7 +43,10 @@ export interface UploadList {
   atStake(): Totals
   /** What was asked for last. It also applies to uploads that are still to be begun or resumed. After a cancel: nothing. */
   wish: 'pause' | 'resume' | undefined
-  /** Starts an upload of those of `wanted` that are still here and ready, unless all was cancelled. Throws the flow's error about its input. */
+  /**
+   * Starts an upload of those of `wanted` that are still here and ready, unless all was cancelled. Throws the flow's error about
+   * its input.
+   */
   start(uplink: BrowserUplink, wanted: Pick<ReadonlySet<Item>, 'has'>, setting: Pick<Setting, 'begin'>): void
   /** Adds a resumed upload of an earlier life of the page. */
   adopt(resumed: ResumedUpload): void
@@ -78,7 +81,7 @@ export function createUploadList(listener: ListListener): UploadList {
       listener.change()
       listener.told(job, event, status)
     }
-    upload.on('progress', () => tell('progress'))
+    for (const event of ['progress', 'state'] as const) upload.on(event, () => tell(event))
     upload.on('file', (status) => {
       const item = job.items[status.fileIndex]
       // Set at once: an earlier upload of this file can be discarded as soon as the file is confirmed.
@@ -86,7 +89,6 @@ export function createUploadList(listener: ListListener): UploadList {
       if (item && status.state === 'failed') rows.giveWay(item)
       tell('file', status)
     })
-    upload.on('state', () => tell('state'))
     upload.on('waiting', (outage) => {
       job.outage = outage
       job.sentAtOutage = upload.progress().sentBytes
@@ -171,7 +173,7 @@ export function createUploadList(listener: ListListener): UploadList {
       const statuses = upload.files()
       const adopted = files.map((file) => {
         const state = statuses[file.fileIndex]?.state === 'confirmed' ? 'confirmed' : 'waiting'
-        return newItem({ ...file, ...found.get(file.fileIndex) }, state, file.name)
+        return newItem({ ...file, ...found.get(file.fileIndex) }, state)
       })
       rows.put(adopted)
       carry({ uplink, upload, items: adopted })

@@ -67,7 +67,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     keysInUse: () => new Set(list.jobs.map(({ upload }) => upload.key)),
     choose: () => void zone.choose(),
     mayDiscard: (session) => question.ask(words(), session, true),
-    onTaken: (resumed) => list.adopt(resumed),
+    onTaken: list.adopt,
     onDiscarded({ filesConfirmed, filesTotal }) {
       announcer.say(words().wasCancelled)
       if (filesConfirmed > 0) announcer.say(words().progress(filesConfirmed, filesTotal))
@@ -163,7 +163,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   const question = createQuestion()
   const announcer = createAnnouncer()
   const cards = createOfferCards(offers, toZone, announcer.say)
-  const narration = createNarration({ announcer, tell, words, list })
+  const narration = createNarration(announcer, tell, words, list)
   const drawing = createDrawing({ list, offers, setting }, { cards, zone, notices, summary, rows })
 
   function settled(job: Job, report: UploadReport | undefined, error: ErrorSummary | undefined): void {
@@ -188,8 +188,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     }
     const forOthers = failed.filter((item) => item.error && problemOf(item.error) === 'setup')
     const ofFirst = forOthers[0]?.error
-    const names = forOthers.map(({ name }) => name)
-    if (ofFirst) notices.showProblem(ofFirst, (words) => namesOf(names, words))
+    if (ofFirst) notices.showProblem(ofFirst, (words) => namesOf(forOthers, words))
   }
 
   /** Discards uploads that have nothing left to do, because another upload has delivered their files. */
@@ -220,7 +219,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     else if (isReady(item)) {
       list.remove(item)
       rows.remove(item)
-      announcer.say(words().saidRemoved(item.name))
+      announcer.say(words().saidRemoved(item.location))
     }
   }
 
@@ -228,12 +227,9 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   async function attempt(work: (uplink: BrowserUplink) => Promise<void> | void): Promise<void> {
     try {
       const uplink = setting().uplink()
-      if (uplink) {
-        await work(uplink)
-        return
-      }
       const message = 'Give uplink or base-url and credentials.'
-      showProblem({ code: 'ERR_UPLOAD_INVALID_ARGUMENT', message }, ({ notSetUp }) => notSetUp)
+      if (uplink) await work(uplink)
+      else showProblem({ code: 'ERR_UPLOAD_INVALID_ARGUMENT', message }, ({ notSetUp }) => notSetUp)
     } catch (error) {
       showProblem(summarize(error))
     }

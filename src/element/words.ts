@@ -1,5 +1,6 @@
 // What the element says in one language: its texts, whose functions take plain numbers here, and how amounts are written.
 
+import type { Identity } from './file-identity.ts'
 import { createFormats, isolated, type Amount, type Formats } from './formats.ts'
 import type { UploaderTexts } from './texts.ts'
 
@@ -24,8 +25,11 @@ export function createWords(texts: UploaderTexts, language: string | undefined):
 /** Of many files, only the first are named. */
 const NAMED_FILES = 3
 
-export function namesOf(names: readonly string[], words: Words): string {
-  const named = names.slice(0, NAMED_FILES).map(isolated).join(', ')
-  const more = names.length - NAMED_FILES
+export function namesOf(files: readonly Identity[], words: Words): string {
+  const named = files
+    .slice(0, NAMED_FILES)
+    .map(({ location }) => isolated(location))
+    .join(', ')
+  const more = files.length - NAMED_FILES
   return more > 0 ? `${named} ${words.andMore(more)}` : named
 }

@@ -26,8 +26,9 @@ export interface OpenSessionOptions extends AddressRules {
 export async function openSession(
   options: OpenSessionOptions,
   plans: readonly PlannedFile[],
-  /** `looking` fires with `signal`, or before it when nobody wants the session any more: a create under way may then still finish. */
-  { signal, looking = signal }: { readonly signal: AbortSignal; readonly looking?: AbortSignal },
+  signal: AbortSignal,
+  /** Fires with `signal`, or before it when nobody wants the session any more: a create under way may then still finish. */
+  looking = signal,
 ): Promise<CreatedSession> {
   const { record, protocol } = options
   const hearing = { isUnheard: true }

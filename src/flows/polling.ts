@@ -13,7 +13,10 @@ import type { PollResult } from '../machines/analysis-data.ts'
 export interface PollingOptions {
   /** How long to wait at most, ms: an integer of 0 or more, whatever the time of day is set to meanwhile. Default 5 h. */
   readonly deadlineMs?: number
-  /** Waits between questions, ms, each an integer of 0 or more; the last one repeats. At least one. Default: 1 minute, 2 minutes, then every 5 minutes. */
+  /**
+   * Waits between questions, ms, each an integer of 0 or more; the last one repeats. At least one. Default: 1 minute, 2 minutes,
+   * then every 5 minutes.
+   */
   readonly pollDelaysMs?: readonly number[]
   /** The service's words for done, in any case. Assumption: the interface does not show them. */
   readonly completedStatuses?: readonly string[]

@@ -29,11 +29,13 @@ async function prepareFile(file: UploadFile, fileIndex: number, options: Prepare
   const { source, frameRate } = file
   const { sizeBytes, modifiedAtMs } = await look(file, options.signal)
   const { limits, partSizeBytes } = options
-  const asked =
-    limits.maxCount === 1 || partSizeBytes === undefined
-      ? {}
-      : { partSizeBytes: sizeOf(partSizeBytes, sizeBytes, limits) }
-  const { partCount, partSizeBytes: planned } = planFile({ name: source.name, sizeBytes, limits, ...asked })
+  const asked = limits.maxCount === 1 ? undefined : sizeOf(partSizeBytes, sizeBytes, limits)
+  const { partCount, partSizeBytes: planned } = planFile({
+    name: source.name,
+    sizeBytes,
+    limits,
+    partSizeBytes: asked,
+  })
   // The object is not built by spreading, so that the plans of ten thousand files share one hidden class.
   const plan: { -readonly [K in keyof PlannedFile]: PlannedFile[K] } = {
     fileIndex,
@@ -47,7 +49,11 @@ async function prepareFile(file: UploadFile, fileIndex: number, options: Prepare
   return plan
 }
 
-function sizeOf(asked: PartSize, sizeBytes: number, { minBytes, maxBytes }: UnitLimits): number {
+function sizeOf(
+  asked: PartSize | undefined,
+  sizeBytes: number,
+  { minBytes, maxBytes }: UnitLimits,
+): number | undefined {
   // Anything else than a function is judged as a number is.
   return typeof asked === 'function' ? Math.min(Math.max(asked(sizeBytes), minBytes), maxBytes) : asked
 }

@@ -7,7 +7,7 @@ import { isUploadError, known, withDetails } from '../core/errors.ts'
 import { isSettled, type LedgerFile } from '../core/journal/ledger.ts'
 import type { Source } from '../core/ports.ts'
 import { tellHang } from '../core/time/tell-hang.ts'
-import { unlessLate } from '../core/time/unless-late.ts'
+import { giveTime, unlessLate } from '../core/time/unless-late.ts'
 import type { SessionRecord } from './session-record.ts'
 import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
 import { digestWhole, verifySource, type Watch } from './verify-source.ts'
@@ -82,10 +82,9 @@ export function createSourceProof(
       return reading ? unlessLate(clock, signal, reading, () => Promise.reject(signal.reason as Error)) : undefined
     },
     end() {
-      const { signal } = proving
       proving.abort()
       proving = new AbortController()
-      return unlessLate<unknown>(clock, signal, Promise.allSettled(proofs), () => undefined)
+      return giveTime(clock, Promise.allSettled(proofs))
     },
   }
 }

@@ -160,7 +160,7 @@ async function replaceSession(options: RenewalOptions, gone: LedgerFile, signal:
   const asked = protocol.register ? [gone] : files.filter((file) => file.state === 'ready')
   const plans = asked.map((file) => file.plan)
   await record.write({ type: 'session.creating' })
-  const created = await openSession(options, plans, { signal })
+  const created = await openSession(options, plans, signal)
   const { sessionId: newSessionId, hasPossibleOrphan = false, files: addressed = [] } = created
   // More answers came in the meantime: a file that now has all its receipts, or has failed, stays where it is.
   const bytesVoided = receivedBytesOf(asked.filter((file) => file.state === 'ready'))

@@ -152,7 +152,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
     ledger,
     protocol,
     source,
-    record: (body) => record.write(body),
+    record: record.write,
     report,
     ...(protocol.confirm || options.contentHasher ? {} : { finishesAtOnce: RECORDS_AT_ONCE }),
     async replenish(signal) {

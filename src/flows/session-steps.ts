@@ -18,7 +18,7 @@ import type { SessionRecord } from './session-record.ts'
 import type { Telling } from './telling.ts'
 import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
 import { createSourceProof } from './prove-sources.ts'
-import { giveHostTime } from '../core/time/within-time.ts'
+import { giveTime } from '../core/time/unless-late.ts'
 
 export interface SessionSteps {
   create(signal: AbortSignal): Promise<void>
@@ -99,7 +99,7 @@ export function createSessionSteps(
       await record.close()
     } finally {
       const last = disposable.splice(0)
-      await giveHostTime(clock, () => Promise.allSettled(last.map(async ({ source }) => source.dispose?.())))
+      await giveTime(clock, Promise.allSettled(last.map(async ({ source }) => source.dispose?.())))
     }
   }
 
@@ -108,7 +108,7 @@ export function createSessionSteps(
     create(signal) {
       looking = new AbortController()
       onAbort(signal, stopLooking)
-      return step(createSession(options, telling, { signal, looking: looking.signal }), signal)
+      return step(createSession(options, telling, signal, looking.signal), signal)
     },
     giveUp(isKept) {
       keepsConfirmed ??= isKept
@@ -144,7 +144,8 @@ export function createSessionSteps(
 async function createSession(
   options: UploadDefinition & OpenSessionOptions & Pick<FlowPorts, 'memory'>,
   telling: Telling,
-  { signal, looking }: { readonly signal: AbortSignal; readonly looking: AbortSignal },
+  signal: AbortSignal,
+  looking: AbortSignal,
 ): Promise<void> {
   const { flow, params, memory, files, protocol, partSizeBytes, record } = options
   const host = flow === 'custom' ? undefined : memory.host
@@ -163,7 +164,7 @@ async function createSession(
   } else await record.write({ type: 'session.creating' })
   const plans: readonly PlannedFile[] = record.ledger().files.map((file) => file.plan)
   // Only what is known of: a host's protocol may return all that its service has answered, such as a `type`.
-  const { sessionId, files: addressed, hasPossibleOrphan } = await openSession(options, plans, { signal, looking })
+  const { sessionId, files: addressed, hasPossibleOrphan } = await openSession(options, plans, signal, looking)
   await record.write({ type: 'session.created', sessionId, host, ...given({ files: addressed, hasPossibleOrphan }) })
   if (record.folded()?.hasPossibleOrphan) telling.warnOfOrphan()
 }

@@ -1,7 +1,7 @@
 // What can be done with a session of the journal: resume it, give it up, or make its receipt.
 
 import { checkAddress } from '../core/address/address-policy.ts'
-import { invalid, isUploadError, known, UploadError, type HttpStatusError } from '../core/errors.ts'
+import { invalid, known, summarize, UploadError, type HttpStatusError } from '../core/errors.ts'
 import { sessionsOf, type FoldedJournal } from '../core/journal/fold-journal.ts'
 import type { JournalRecord } from '../core/journal/journal.ts'
 import type { Protocol, SoughtFile, Source } from '../core/ports.ts'
@@ -150,10 +150,9 @@ function protocolOf({ client }: FlowContext, { flow, params }: FoldedJournal, op
   try {
     if (flow === 'video') return videoSession({ ...checkVideoParams(params), isAlreadyConfirmed, client })
     return captureSession({ ...checkCaptureParams(params), client })
-  } catch (error) {
-    if (!isUploadError(error)) throw error
-    const message = `The journal of this session is damaged: ${error.message}`
-    throw new UploadError('ERR_UPLOAD_JOURNAL', message, { cause: error })
+  } catch (cause) {
+    const message = `The journal of this session is damaged: ${summarize(cause).message}`
+    throw new UploadError('ERR_UPLOAD_JOURNAL', message, { cause })
   }
 }
 

@@ -35,12 +35,7 @@ export interface Telling {
   files(): readonly UploadFileStatus[]
 }
 
-export function createTelling(options: {
-  readonly emitter: Emitter<UploadEvents>
-  readonly clock: Clock
-  readonly record: SessionRecord
-}): Telling {
-  const { emitter, clock, record } = options
+export function createTelling(emitter: Emitter<UploadEvents>, clock: Clock, record: SessionRecord): Telling {
   let progress: Progress | undefined
   let toldAtMs = -Infinity
   let trailing: unknown
@@ -111,7 +106,7 @@ export function createTelling(options: {
 
   return {
     begin() {
-      progress = createProgress({ fileSizes: files().map((file) => file.plan.sizeBytes) })
+      progress = createProgress(files().map((file) => file.plan.sizeBytes))
       for (const { plan, parts } of files()) {
         for (const { partNumber, start, receipt } of parts) {
           if (!receipt) continue

@@ -9,22 +9,13 @@ import type { UploadSessionContext } from '../machines/session-data.ts'
 import type { SessionRecord } from './session-record.ts'
 import type { FileReport, UploadReport, UploadSnapshot } from './upload.ts'
 
-export interface ReportOptions {
-  readonly flow: FlowName
-  readonly key: string
-  /** Of a machine that has ended. */
-  readonly context: UploadSessionContext
-  readonly record: SessionRecord
-  readonly durationMs: number
-}
-
 /** What is known so far. May be called at any time. */
-export function buildSnapshot({ flow, key, record, durationMs }: Omit<ReportOptions, 'context'>): UploadSnapshot {
+export function buildSnapshot(flow: FlowName, record: SessionRecord, durationMs: number): UploadSnapshot {
   const folded = record.folded()
   const files = folded?.ledger.files ?? []
   return {
     flow,
-    key,
+    key: record.key,
     durationMs,
     sessionId: folded?.sessionId,
     bytes: files.reduce((sum, file) => sum + file.plan.sizeBytes, 0),
@@ -34,16 +25,21 @@ export function buildSnapshot({ flow, key, record, durationMs }: Omit<ReportOpti
   }
 }
 
-export function buildReport(options: ReportOptions): UploadReport {
-  const { status, error, journalError, isServiceTold } = options.context
+/** `context`: of a machine that has ended. */
+export function buildReport(
+  flow: FlowName,
+  record: SessionRecord,
+  durationMs: number,
+  { status, error, journalError, isServiceTold }: UploadSessionContext,
+): UploadReport {
   return {
     status: known(status),
-    ...buildSnapshot(options),
+    ...buildSnapshot(flow, record, durationMs),
     ...given({
       // A cancel that was not kept comes first: a later run does not know of it, and may go on.
       error: (status === 'cancelled' ? journalError : error) ?? error ?? journalError ?? undefined,
       isServiceTold: isServiceTold ?? undefined,
-      keepsConfirmed: options.record.folded()?.keepsConfirmed,
+      keepsConfirmed: record.folded()?.keepsConfirmed,
     }),
   }
 }

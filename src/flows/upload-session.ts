@@ -36,19 +36,15 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
   const folded = record.folded()
   const beganAtMs = clock.monotonicNow()
   const emitter = createEmitter<UploadEvents>()
-  const telling = createTelling({ emitter, clock, record })
+  const telling = createTelling(emitter, clock, record)
   if (folded) telling.begin()
   let shown: Outage | undefined
-  const takeWait = createWaits({
-    clock,
-    movesForMs: telling.movesForMs,
-    show(outage) {
-      const { state } = last
-      shown = outage
-      if (outage) send({ type: 'host.unreachable', isTried: outage.untilMs === undefined })
-      else send({ type: 'host.reachable' })
-      if (outage && state === 'waiting' && last.state === state) emitter.emit('waiting', outage)
-    },
+  const takeWait = createWaits(clock, telling.movesForMs, (outage) => {
+    const { state } = last
+    shown = outage
+    if (outage) send({ type: 'host.unreachable', isTried: outage.untilMs === undefined })
+    else send({ type: 'host.reachable' })
+    if (outage && state === 'waiting' && last.state === state) emitter.emit('waiting', outage)
   })
   const steps = createSessionSteps(ports, definition, record, telling, (event) => {
     telling.take(event)
@@ -88,8 +84,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
         if (state === 'waiting' && shown) emitter.emit('waiting', shown)
       },
       complete() {
-        const { context } = actor.getSnapshot()
-        resolve(buildReport({ flow, key, context, record, durationMs: elapsedMs() }))
+        resolve(buildReport(flow, record, elapsedMs(), actor.getSnapshot().context))
       },
     })
   }).finally(() => {
@@ -113,7 +108,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
     key,
     on: emitter.on,
     off: emitter.off,
-    snapshot: () => buildSnapshot({ flow, key, record, durationMs: elapsedMs() }),
+    snapshot: () => buildSnapshot(flow, record, elapsedMs()),
     progress: telling.progress,
     files: telling.files,
     done: () => outcome,
@@ -163,7 +158,7 @@ function withSteps() {
 function stateName({ value, context }: SnapshotFrom<typeof uploadSessionMachine>): UploadState {
   // Once the host no longer wants to wait, its wish shows at once, even if a try of the create has yet to end.
   if (context.waiting !== null && context.intent === 'run') return 'waiting'
-  // `starting`, `created` and `settled` are only passed through.
+  // `deciding` and `settled` are only passed through.
   return (typeof value === 'string' ? value : Object.keys(value)[0]) as UploadState
 }
 

@@ -72,7 +72,7 @@ async function compareParts(
       const hash = md5 === undefined ? undefined : hasher?.start(part.end - part.start)
       try {
         // MD5 starts first: a worker thread may compute it while this thread computes the SHA-256.
-        await readThrough(part, reader, windows, { signal, watch }, async (piece) => {
+        await readThrough(part, reader, windows, signal, watch, async (piece) => {
           await Promise.all([hash?.update(piece), whole?.update(piece)])
         })
         if (hash && (await hash.digest()) !== md5) throw changed(part.partNumber)
@@ -119,7 +119,8 @@ async function readThrough(
   { start, end }: LedgerPart,
   reader: Reader,
   windows: Windows,
-  { signal, watch }: { readonly signal: AbortSignal; readonly watch: Watch },
+  signal: AbortSignal,
+  watch: Watch,
   take: (piece: Uint8Array) => Promise<void>,
 ): Promise<void> {
   let [window, other] = windows

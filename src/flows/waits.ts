@@ -28,12 +28,11 @@ export function asOutage(wait: Omit<Outage, 'who'> & Pick<HostWait, 'who'>): Out
  * Takes the events of a transfer. `show` is called at each change of what is shown. `movesForMs`: for how long bytes sent a moment
  * ago still count as moving, ms.
  */
-export function createWaits(options: {
-  readonly clock: Clock
-  readonly movesForMs: () => number
-  readonly show: (outage: Outage | undefined) => void
-}): (event: TransferEvent) => void {
-  const { clock, movesForMs, show } = options
+export function createWaits(
+  clock: Clock,
+  movesForMs: () => number,
+  show: (outage: Outage | undefined) => void,
+): (event: TransferEvent) => void {
   /** The waits by call; the storage's is under undefined. */
   const waits = new Map<object | undefined, Outage>()
   let lastCall: object | undefined

@@ -20,7 +20,6 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
     creatingSegments: {
       // The segments, which are sets of movements, are created at the service.
       invoke: {
-        id: 'creatingSegments',
         src: 'creatingSegments',
         onDone: { target: 'creatingDraft', actions: { type: 'keepSegments', params: resultOf } },
         onError: { target: 'failed', actions: { type: 'keepError', params: failureOf } },
@@ -31,7 +30,6 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
       // The analysis is created as a draft. After a create without an answer, it is looked up first.
       entry: 'countDraftAttempt',
       invoke: {
-        id: 'creatingDraft',
         src: 'creatingDraft',
         input: ({ context }) => ({ segmentIds: known(context.segmentIds), isRepeat: isRepeat(context) }),
         onDone: {
@@ -65,7 +63,6 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
     submitting: {
       // The service is asked to begin.
       invoke: {
-        id: 'submitting',
         src: 'submitting',
         input: ({ context }) => ({ analysisId: known(context.analysisId) }),
         onDone: { target: 'requested', actions: { type: 'keepServiceStatus', params: resultOf } },
@@ -76,7 +73,6 @@ export const analysisMachine = /* @__PURE__ */ setUpAnalysis().createMachine({
     requested: {
       // The service works on it and is polled at polite intervals.
       invoke: {
-        id: 'polling',
         src: 'polling',
         input: ({ context }) => ({ analysisId: known(context.analysisId) }),
         onDone: [

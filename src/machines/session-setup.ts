@@ -75,7 +75,6 @@ export const setUpSession = () =>
     },
     guards: {
       isUncreated: ({ context }) => context.place === 'new' || context.place === 'creating',
-      isBeingCancelled: ({ context }) => context.place === 'cancelling',
       isSettled: ({ context }) => finalStatusOf(context.place) !== undefined,
       isOver: (_, result: TransferResult | undefined) => result !== undefined,
       isIdle: ({ context }) => context.intent !== 'run' && context.waiting?.isTried === false,

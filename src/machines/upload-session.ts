@@ -1,4 +1,4 @@
-// The life of one upload session, as a table: creating → created → uploading ⇄ paused → cancelling → confirmed | partial |
+// The life of one upload session, as a table: creating → uploading ⇄ paused → cancelling → confirmed | partial |
 // cancelled | failed | closed. It promises that a session which the service made is never forgotten, that two transfers never
 // run at once, and that a final state is entered only after the journal was asked to keep it. For a close, nothing is asked of
 // the journal: the session stays as it is, for a later run.
@@ -23,24 +23,25 @@ const concludeTransfer = { type: 'concludeTransfer', params: resultOf } as const
 export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine({
   id: 'uploadSession',
   context: ({ input }) => beginContext(input),
-  initial: 'starting',
+  initial: 'deciding',
   states: {
-    starting: {
-      // Passed through at once: goes on where the journal left off.
+    deciding: {
+      // Passed through at once: where the journal left off, what is known since, and what the host wants decide.
       always: [
         { guard: 'isSettled', target: 'settled', actions: 'concludeFromJournal' },
+        { guard: 'isCancelIntended', target: 'cancelling' },
+        { guard: 'isCloseIntended', target: 'settling', actions: 'concludeClose' },
+        { guard: 'isPauseIntended', target: 'paused' },
         { guard: 'isUncreated', target: 'creating' },
-        { guard: 'isBeingCancelled', target: 'cancelling' },
-        { target: 'created' },
+        { target: 'uploading' },
       ],
     },
     creating: {
       // The service is asked for a session. A try under way may finish, whatever the host wants meanwhile, as long as it does
       // not take too long. Between two tries, while a service that cannot be reached is waited for, the call ends at once.
       invoke: {
-        id: 'creatingSession',
         src: 'creatingSession',
-        onDone: { target: 'created', actions: 'keepCreated' },
+        onDone: { target: 'deciding', actions: 'keepCreated' },
         onError: [
           {
             guard: 'isCancelIntended',
@@ -62,20 +63,9 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
         'host.reachable': { actions: 'endWaiting' },
       },
     },
-    created: {
-      // Passed through at once: what is known and what the host wants decide.
-      always: [
-        { guard: 'isCancelIntended', target: 'cancelling' },
-        { guard: 'isCloseIntended', target: 'settling', actions: 'concludeClose' },
-        { guard: 'isPauseIntended', target: 'paused' },
-        { guard: 'isUncreated', target: 'creating' },
-        { target: 'uploading' },
-      ],
-    },
     uploading: {
       // Parts are sent and files confirmed.
       invoke: {
-        id: 'transferring',
         src: 'transferring',
         onDone: { target: 'settling', actions: concludeTransfer },
         onError: { target: 'settling', actions: { type: 'concludeFailure', params: failureOf } },
@@ -95,12 +85,11 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       // the last answers have settled every file.
       always: { guard: 'isCancelIntended', target: 'cancelling' },
       invoke: {
-        id: 'drainingToPause',
         src: 'draining',
         input: { reason: 'pause' },
         onDone: [
           { guard: { type: 'isOver', params: resultOf }, target: 'settling', actions: concludeTransfer },
-          { target: 'created' },
+          { target: 'deciding' },
         ],
         // Attempts may still run, so no second transfer may begin in this run.
         onError: { target: 'settling', actions: { type: 'concludeFailure', params: failureOf } },
@@ -115,8 +104,8 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
     paused: {
       // Nothing runs, and neither a socket nor a slot is held. The session, if there is one, stays open at the service.
       on: {
-        'upload.resume': { target: 'created', actions: run },
-        'upload.close': { target: 'created', actions: close },
+        'upload.resume': { target: 'deciding', actions: run },
+        'upload.close': { target: 'deciding', actions: close },
         'upload.cancel': { target: 'cancelling', actions: cancel },
       },
     },
@@ -128,8 +117,6 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
         draining: {
           // Attempts come to their end first, so that no part arrives after the service was told.
           invoke: {
-            // Not the id of the other drain: the end of that one must never be taken for the end of this one.
-            id: 'drainingToCancel',
             src: 'draining',
             input: { reason: 'cancel' },
             onDone: 'telling',
@@ -139,7 +126,6 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
         telling: {
           // The service is told of every session that is known by now, which may be none.
           invoke: {
-            id: 'cancellingSession',
             src: 'cancellingSession',
             onDone: {
               target: '#uploadSession.settling',
@@ -159,7 +145,6 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
     settling: {
       // The final status is decided and goes to the journal.
       invoke: {
-        id: 'settling',
         src: 'settling',
         input: ({ context }) => ({ status: known(context.status) }),
         onDone: 'settled',

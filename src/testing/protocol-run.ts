@@ -40,8 +40,9 @@ export async function runProtocol(options: ProtocolRunOptions): Promise<Protocol
   const plans = await Promise.all(
     sources.map(async (source, fileIndex): Promise<PlannedFile> => {
       const { sizeBytes } = await source.describe()
-      const asked = partSizeBytes === undefined || protocol.traits.units.maxCount === 1 ? {} : { partSizeBytes }
-      const plan = planFile({ name: source.name, sizeBytes, limits: protocol.traits.units, ...asked })
+      const limits = protocol.traits.units
+      const asked = limits.maxCount === 1 ? undefined : partSizeBytes
+      const plan = planFile({ name: source.name, sizeBytes, limits, partSizeBytes: asked })
       return { fileIndex, name: source.name, sizeBytes, ...plan }
     }),
   )

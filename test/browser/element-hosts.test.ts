@@ -147,4 +147,85 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, in the han
     const names = page.locator('mocap-uploader [part~=file-name]')
     await expect.poll(() => names.allTextContents()).toEqual(['swing-2.mp4', 'swing-1.mp4', 'swing-2.mp4'])
   })
+
+  test('takes what a page has set before its class was there, as a framework does that comes first', async () => {
+    const page = await openPage()
+    const seen = await page.evaluate(async () => {
+      const early = document.createElement('early-uploader') as HTMLElementTagNameMap['mocap-uploader']
+      const { uplink } = elementRig.scriptedUplink()
+      Object.assign(early, { uplink, input: { playerId: 'p-17' }, texts: { dropHere: 'Hier ablegen' } })
+      document.body.replaceChildren(early)
+      customElements.define('early-uploader', class extends customElements.get('mocap-uploader')! {})
+      early.addFiles([new File(['x'], 'swing-01.mp4')])
+      await early.start()
+      early.texts = { ...early.texts, addMore: `${early.texts.dropHere} oder hier` }
+      await new Promise(requestAnimationFrame)
+      const title = early.shadowRoot!.querySelector('[part~=drop-title]')!.textContent
+      return [title, early.phase, early.input]
+    })
+
+    expect(seen).toEqual(['Hier ablegen oder hier', 'uploading', { playerId: 'p-17' }])
+  })
+
+  test('pauses and goes on where a page says so, and gives the focus to where files come in', async () => {
+    const page = await openPage()
+    const phases = await page.evaluate(async () => {
+      const { element } = elementRig.showScripted()
+      element.addFiles([new File(['x'], 'swing-01.mp4')])
+      await element.start()
+      element.pause()
+      const { phase } = element
+      element.resume()
+      element.focus()
+      return [phase, element.phase]
+    })
+
+    expect(phases).toEqual(['paused', 'uploading'])
+    expect(await page.evaluate(() => document.activeElement!.shadowRoot!.activeElement!.textContent)).toBe(
+      'Choose files',
+    )
+  })
+
+  test('says that the page is not set up where it has nothing to upload with, and tells those who run the page what to give', async () => {
+    const page = await openPage()
+    const errors = await page.evaluate(async () => {
+      const element = document.createElement('mocap-uploader')
+      const told: string[] = []
+      element.addEventListener('mocap-upload-error', ({ detail }) => told.push(detail.error.code, detail.error.message))
+      document.body.replaceChildren(element)
+      element.addFiles([new File(['x'], 'swing-01.mp4')])
+      await element.start()
+      return told
+    })
+
+    await page.getByRole('alert').getByText('This page is not set up for uploads.').waitFor()
+    expect(errors).toEqual(['ERR_UPLOAD_INVALID_ARGUMENT', 'Give uplink or base-url and credentials.'])
+  })
+
+  test('names the first of many files that it refuses, and counts the rest', async () => {
+    const page = await openPage()
+    await page.evaluate(() => {
+      const { element } = elementRig.showScripted()
+      element.addFiles(Array.from({ length: 8 }, (_, index) => new File(['x'], `notes-${String(index)}.pdf`)))
+    })
+
+    const named = page.getByRole('alert').getByRole('listitem')
+    await expect.poll(() => named.count()).toBe(6)
+    expect(await named.last().textContent()).toBe('and 3 more')
+  })
+
+  test('leaves a drag without files to the page', async () => {
+    const page = await openPage()
+    const taken = await page.evaluate(() => {
+      const { element } = elementRig.showScripted()
+      const isTaken = (dataTransfer: DataTransfer | null): boolean =>
+        !element.dispatchEvent(new DragEvent('dragover', { dataTransfer, bubbles: true, cancelable: true }))
+      const [text, files] = [new DataTransfer(), new DataTransfer()]
+      text.setData('text/plain', 'swing-01.mp4')
+      files.items.add(new File(['x'], 'swing-01.mp4'))
+      return [isTaken(text), isTaken(null), isTaken(files)]
+    })
+
+    expect(taken).toEqual([false, false, true])
+  })
 })

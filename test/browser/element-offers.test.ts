@@ -284,11 +284,14 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
     await offer(page).getByText('\u2068swing-02.mp4\u2069').waitFor()
   })
 
-  test('names the files that it asks for with their folders, or nobody could tell the clip of one camera from the other', async () => {
+  test('names files with their folders, before and after a reload, or nobody could tell the clip of one camera from the other', async () => {
     const page = await pages.openPage()
     await page.route('**/*', (route) => (route.request().method() === 'PUT' ? undefined : route.continue()))
     await pages.addElement(page, VIDEO)
     await page.setInputFiles('mocap-uploader input >> nth=1', pages.pathOf('night'))
+    await button(page, 'Remove: night/left/clip.mp4').waitFor()
+    const shown = await page.locator('mocap-uploader [part=file-name]').allTextContents()
+    expect(shown).toEqual(['night/left/clip.mp4', 'night/right/clip.mp4'])
     const begun = page.waitForRequest((request) => request.method() === 'PUT')
     await button(page, 'Upload 2 files').click()
     await begun

@@ -1,6 +1,7 @@
 // Files of a session that were moved: found again below a folder by name, size and time, and never mistaken for one another.
 
 import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -78,6 +79,32 @@ it('takes a file from where it was while it is what it was, and else from the fo
   await writeFile(old, 'another clip')
   const other = await seek(join(folder, 'new'), moved, old)
   expect([await other(), await other.find()]).toEqual(['new/a.mp4', { path: moved }])
+})
+
+it('stays with the file that was opened first: a clip of another card that is like it, in the same place, was not proven', async () => {
+  const folder = await folderOf('card/a.mp4', 'elsewhere/b.mp4')
+  const path = join(folder, 'card', 'a.mp4')
+  const put = async (): Promise<void> => {
+    await writeFile(`${path}.new`, randomBytes(600_000))
+    await utimes(`${path}.new`, 1_000, 1_000)
+    await rename(`${path}.new`, path)
+  }
+  await put()
+  const identity = await fileSource(path).describe()
+  const sought = (location: string): SoughtFile => ({ name: 'a.mp4', fileIndex: 0, location, ...identity })
+  for (const location of [path, join(folder, 'gone', 'a.mp4')]) {
+    const source = (await movedFiles(join(folder, 'card'), [sought(location)])).source(sought(location))
+    const reader = await source.open(identity)
+    for (let at = 0; at < 400_000; at += 50_000) await reader.read(new Uint8Array(50_000), at)
+    await reader.close()
+    await (await source.open(identity)).close()
+    await put()
+
+    await expect(Promise.resolve(source.open(identity))).rejects.toMatchObject({
+      code: 'ERR_UPLOAD_SOURCE_READ',
+      message: expect.stringContaining('Resume the session: it goes on if it is the same file.') as string,
+    })
+  }
 })
 
 it('takes none where several are alike and the ways there do not tell them apart', async () => {

@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { constants } from 'node:fs'
+import { constants, existsSync } from 'node:fs'
 import {
   chmod,
   lstat,
@@ -303,6 +303,22 @@ describe('an older receipt', () => {
     expect(await readdir(join(cli.folder, 'archive'))).toEqual(['private.json'])
   })
 })
+
+it.skipIf(!existsSync('/dev/full'))(
+  'that a full disk refuses can be written later, without another upload',
+  async () => {
+    const upload = await run('video', 'swing.mp4', ...VIDEO, '--receipt', '/dev/full')
+    const [warning, later] = upload.stderr.split('\n')
+    const [, again = ''] = /^To write it later: mocap-uplink (.*)$/.exec(later ?? '') ?? []
+    const shown = await run(...again.replace('FILE', 'later.json').split(' '))
+    const { code } = await run('receipt', 'check', 'later.json', 'swing.mp4')
+
+    expect(warning).toBe(
+      'warning: no receipt was written: "/dev/full" cannot be written: the disk is full. Free some space or name another folder.',
+    )
+    expect([upload.code, shown.code, code]).toEqual([0, 0, 0])
+  },
+)
 
 it('is written through a link that leads to nothing yet, and into a pipe', async () => {
   const pipe = join(cli.folder, 'written.pipe')

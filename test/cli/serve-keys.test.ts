@@ -71,6 +71,7 @@ it.each([
   [['list', '--data', 'dtaa'], 'no service and no `serve keys create` has begun "dtaa"'],
   [['revoke', 'nobody', '--data', 'dtaa'], 'no service and no `serve keys create` has begun "dtaa"'],
   [['revoke', 'nobody', '--data', 'data'], 'No API key has this id'],
+  [['list', '--data', 'data', '--port', '8787'], '--port has no effect on serve keys list: leave it out.'],
 ])('refuses %j as wrong use', async (args, words) => {
   const { code, stderr } = await cli.run(['serve', 'keys', ...args])
 

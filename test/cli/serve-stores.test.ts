@@ -116,4 +116,10 @@ describe('serve cors', () => {
 
     expect([code, stderr]).toEqual([2, expect.stringContaining(words)])
   })
+
+  it('refuses options of serve that have no effect on it', async () => {
+    const { code, stderr } = await cli.run(['serve', '--data', 'data', 'cors', '--origin', '*'])
+
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--data has no effect on serve cors: leave it out.')])
+  })
 })

@@ -192,11 +192,11 @@ describe.concurrent('wrong use', () => {
     [
       'a receipt where there is no folder',
       ['video', 'swing.mp4', ...VIDEO, '--receipt', 'gone/receipt.json'],
-      /"gone\/receipt\.json" cannot be written: there is nothing at this path/,
+      /^error: --receipt: "gone" cannot be written: there is nothing at this path/,
     ],
     ['a receipt that is a folder', ['video', 'swing.mp4', ...VIDEO, '--receipt', '.'], /--receipt: "\." is a folder/],
     ['a receipt without a name', ['video', 'swing.mp4', ...VIDEO, '--receipt', ''], /--receipt is empty: name a file/],
-    ['the same of a resume', ['resume', '--receipt', 'gone/receipt.json'], /"gone\/receipt\.json" cannot be written/],
+    ['the same of a resume', ['resume', '--receipt', 'gone/receipt.json'], /--receipt: "gone" cannot be written/],
     ['a part size for parts that are fixed', ['resume', '--part-size', '8MiB'], /unknown option '--part-size'/],
     ['a key that the journal does not have', ['resume', 'video-gone'], /No session "video-gone" is in .*state/],
     ['a cancel of a key that the journal does not have', ['cancel', 'video-gone'], /No session "video-gone" is in/],
@@ -263,6 +263,11 @@ describe.concurrent('wrong use', () => {
       /unknown field "movement_type"/,
     ],
     ['a path that is empty', ['video', '', ...VIDEO], /^error: A path is empty: name a file or a folder\. \(/],
+    [
+      'a file for a folder',
+      ['resume', '--files-in', 'swing.mp4'],
+      /--files-in: "swing\.mp4" is a file: name the folder/,
+    ],
     ['a folder without a name', ['resume', '--files-in', ''], /^error: A path is empty: name a file or a folder\. \(/],
     ['a method that is none', ['api', 'FETCH', '/players'], /The method is unknown/],
     ['a path that leaves the service', ['api', 'GET', '/../secret'], /leave the base URL/],
@@ -407,6 +412,11 @@ describe.concurrent('credentials', () => {
 
   it('must be there, and so must the address', async () => {
     expect(await refused(['api', 'GET', '/players'], { MOCAP_API_KEY: '' })).toMatch(/There is no credential/)
+  })
+
+  it('may choose the header of a token, and of no key, which has a header of its own', async () => {
+    const line = await refused(['api', 'GET', '/players', '--bearer-header', 'Authorization'])
+    expect(line).toMatch(/^error: --bearer-header names the header of an access token, and an API key is given: leave /)
     expect(await refused(['api', 'GET', '/players'], { MOCAP_BASE_URL: '' })).toMatch(/give --base-url/)
   })
 

@@ -59,7 +59,7 @@ describe('a capture session', () => {
 it.each(['https://:secret@store.example/k', 'https://store.example/\tk', 'https://store.example/k\n'])(
   'an address with a password, or with what a parser drops, is none: %j',
   (address) => {
-    expect(addressesByName({ a: address }, ['a'])).toStrictEqual({ mismatch: { missing: ['a'], shared: [] } })
+    expect(addressesByName({ a: address }, ['a'])).toMatchObject({ missing: ['a'], shared: [] })
   },
 )
 

@@ -94,6 +94,38 @@ it('asks at least every ten seconds where this machine has no network, which cos
   expect([lateMs[1]! - lateMs[0]!, lateMs[2]! - lateMs[1]!]).toEqual([10_000, 10_000])
 })
 
+describe('a call that is woken, as the network may be back', () => {
+  /** Fails the first try at 0, wakes all that wait at 100 ms, and lets the rest pass. */
+  async function woken(failure: Failure, giveUpAfterMs?: number, often = 1) {
+    const wakes = new Set<() => void>()
+    const subject = persisting({ tries: [failure] }, { memory: { wakes }, ...(giveUpAfterMs && { giveUpAfterMs }) })
+    for (let turn = 0; turn < often; turn += 1) {
+      await subject.clock.advance(100)
+      for (const wake of wakes) wake()
+    }
+    await subject.clock.advance(60_000)
+    await subject.ended
+    return { ...subject, wakes }
+  }
+
+  it('is tried again at once where it got no answer', async () => {
+    const { asked, wakes } = await woken(away)
+    expect(asked.slice(0, 3)).toEqual(['try at 0', 'try at 100', 'try at 350'])
+    expect(wakes.size).toBe(0)
+  })
+
+  it('waits on after an answer: a host that is there has its reasons', async () => {
+    const busy = { ...away, error: answer(503, 2_000), reason: 'it answers 503' }
+    expect((await woken(busy)).asked.slice(0, 2)).toEqual(['try at 0', 'try at 2000'])
+  })
+
+  it('is given up no earlier, however often it is woken', async () => {
+    const { ended } = await woken(away, 2_000, 19)
+    expect(await ended).toEqual({ failure: away, awayMs: 2_000 })
+    expect((await woken(away, 2_000, 19)).asked.at(-1)).toBe('try at 2000')
+  })
+})
+
 describe('what is told', () => {
   const asking = (retryAfterMs: number, more: Partial<Failure> = {}): Failure => ({
     ...away,

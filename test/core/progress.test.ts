@@ -13,7 +13,7 @@ const unit = (partNumber: number, fileIndex = 0): Unit => ({
 
 describe('sent and confirmed', () => {
   it('counts what is on its way as sent and what has a receipt as both', () => {
-    const progress = createProgress({ fileSizes: [300, 100] })
+    const progress = createProgress([300, 100])
     progress.onSent(unit(1), 60, 0)
     progress.onSent(unit(1), 100, 10)
     progress.onReceived(unit(1))
@@ -21,66 +21,66 @@ describe('sent and confirmed', () => {
     progress.onSent(unit(1, 1), 70, 30)
 
     expect(progress.snapshot(40)).toMatchObject({ sentBytes: 210, confirmedBytes: 100, totalBytes: 400 })
-    expect(progress.file(0)).toEqual({ sentBytes: 140, confirmedBytes: 100, totalBytes: 300 })
-    expect(progress.file(1)).toEqual({ sentBytes: 70, confirmedBytes: 0, totalBytes: 100 })
+    expect(progress.file(0)).toMatchObject({ sentBytes: 140, confirmedBytes: 100 })
+    expect(progress.file(1)).toMatchObject({ sentBytes: 70, confirmedBytes: 0 })
   })
 
   it('takes back what an attempt sent in vain', () => {
-    const progress = createProgress({ fileSizes: [300] })
+    const progress = createProgress([300])
     progress.onSent(unit(1), 90, 0)
     progress.onAttemptEnded(unit(1))
     expect(progress.file(0).sentBytes).toBe(0)
     progress.onSent(unit(1), 20, 20)
 
-    expect(progress.file(0)).toEqual({ sentBytes: 20, confirmedBytes: 0, totalBytes: 300 })
+    expect(progress.file(0)).toMatchObject({ sentBytes: 20, confirmedBytes: 0 })
   })
 
   it('counts a receipt once, and nothing that is sent of it later', () => {
-    const progress = createProgress({ fileSizes: [300] })
+    const progress = createProgress([300])
     progress.onReceived(unit(1))
     progress.onReceived(unit(1))
     progress.onSent(unit(1), 50, 0)
     progress.onAttemptEnded(unit(1))
 
-    expect(progress.file(0)).toEqual({ sentBytes: 100, confirmedBytes: 100, totalBytes: 300 })
+    expect(progress.file(0)).toMatchObject({ sentBytes: 100, confirmedBytes: 100 })
   })
 
   it('lets confirmed fall only when a receipt is voided, and counts the part anew', () => {
-    const progress = createProgress({ fileSizes: [300] })
+    const progress = createProgress([300])
     progress.onReceived(unit(1))
     progress.onReceived(unit(2))
     progress.onVoided(unit(1))
     progress.onVoided(unit(3))
-    expect(progress.file(0)).toEqual({ sentBytes: 100, confirmedBytes: 100, totalBytes: 300 })
+    expect(progress.file(0)).toMatchObject({ sentBytes: 100, confirmedBytes: 100 })
     progress.onSent(unit(1), 100, 0)
     progress.onReceived(unit(1))
 
-    expect(progress.file(0)).toEqual({ sentBytes: 200, confirmedBytes: 200, totalBytes: 300 })
+    expect(progress.file(0)).toMatchObject({ sentBytes: 200, confirmedBytes: 200 })
   })
 
   it('joins a part that the far end takes in pieces', () => {
-    const progress = createProgress({ fileSizes: [100] })
+    const progress = createProgress([100])
     progress.onReceived({ fileIndex: 0, partNumber: 1, start: 0, end: 30 })
     const rest = { fileIndex: 0, partNumber: 1, start: 30, end: 100 }
     progress.onSent(rest, 20, 0)
-    expect(progress.file(0)).toEqual({ sentBytes: 50, confirmedBytes: 30, totalBytes: 100 })
+    expect(progress.file(0)).toMatchObject({ sentBytes: 50, confirmedBytes: 30 })
     progress.onReceived(rest)
 
-    expect(progress.file(0)).toEqual({ sentBytes: 100, confirmedBytes: 100, totalBytes: 100 })
+    expect(progress.file(0)).toMatchObject({ sentBytes: 100, confirmedBytes: 100 })
   })
 
   it('counts no byte twice when a part of which a piece has a receipt is sent whole', () => {
-    const progress = createProgress({ fileSizes: [100] })
+    const progress = createProgress([100])
     progress.onReceived({ fileIndex: 0, partNumber: 1, start: 0, end: 30 })
     progress.onSent(unit(1), 20, 0)
     expect(progress.file(0).sentBytes).toBe(30)
     progress.onSent(unit(1), 90, 0)
 
-    expect(progress.file(0)).toEqual({ sentBytes: 90, confirmedBytes: 30, totalBytes: 100 })
+    expect(progress.file(0)).toMatchObject({ sentBytes: 90, confirmedBytes: 30 })
   })
 
   it('never believes more than a part is long', () => {
-    const progress = createProgress({ fileSizes: [300] })
+    const progress = createProgress([300])
     progress.onSent(unit(1), 5_000, 0)
     expect(progress.file(0).sentBytes).toBe(100)
     progress.onSent(unit(1), -5, 0)
@@ -88,7 +88,7 @@ describe('sent and confirmed', () => {
   })
 
   it('is complete for empty files', () => {
-    const progress = createProgress({ fileSizes: [0] })
+    const progress = createProgress([0])
     progress.onReceived({ fileIndex: 0, partNumber: 1, start: 0, end: 0 })
 
     expect(progress.snapshot(0)).toEqual({
@@ -103,7 +103,7 @@ describe('sent and confirmed', () => {
 
 describe('rate and time left', () => {
   it('knows neither before a second of sending', () => {
-    const progress = createProgress({ fileSizes: [100_000] })
+    const progress = createProgress([100_000])
     const body = { fileIndex: 0, partNumber: 1, start: 0, end: 100_000 }
     expect(progress.snapshot(60_000)).toMatchObject({ bytesPerSecond: 0, remainingMs: undefined })
     progress.onSent(body, 100, 60_000)
@@ -113,7 +113,7 @@ describe('rate and time left', () => {
   })
 
   it('is right from the first seconds on, whatever was before the first bytes', () => {
-    const progress = createProgress({ fileSizes: [1_000_000] })
+    const progress = createProgress([1_000_000])
     progress.snapshot(0)
     steady(progress, 60_000, 63_000, 1_000)
     const { bytesPerSecond, remainingMs } = progress.snapshot(63_000)
@@ -125,7 +125,7 @@ describe('rate and time left', () => {
   })
 
   it('follows a line that becomes slower within some seconds, and does not jump at once', () => {
-    const progress = createProgress({ fileSizes: [1_000_000] })
+    const progress = createProgress([1_000_000])
     let sent = steady(progress, 0, 20_000, 10_000)
     sent = steady(progress, 20_000, 21_000, 1_000, sent)
     expect(progress.snapshot(21_000).bytesPerSecond).toBeGreaterThan(7_000)
@@ -136,7 +136,7 @@ describe('rate and time left', () => {
   })
 
   it('says that it does not know how long when nothing moves', () => {
-    const progress = createProgress({ fileSizes: [1_000_000] })
+    const progress = createProgress([1_000_000])
     steady(progress, 0, 10_000, 1_000)
     const leftMs = progress.snapshot(10_000).remainingMs!
 
@@ -148,7 +148,7 @@ describe('rate and time left', () => {
   })
 
   it('measures the line, also when an attempt was in vain', () => {
-    const progress = createProgress({ fileSizes: [1_000_000] })
+    const progress = createProgress([1_000_000])
     const sent = steady(progress, 0, 5_000, 1_000)
     progress.onAttemptEnded({ fileIndex: 0, partNumber: 1, start: 0, end: 1_000_000 })
     expect(sent).toBe(5_100)
@@ -159,7 +159,7 @@ describe('rate and time left', () => {
   })
 
   it('measures an attempt that begins anew without a word about the one before', () => {
-    const progress = createProgress({ fileSizes: [1_000_000] })
+    const progress = createProgress([1_000_000])
     steady(progress, 0, 5_000, 1_000)
     steady(progress, 5_100, 5_500, 1_000)
 
@@ -167,7 +167,7 @@ describe('rate and time left', () => {
   })
 
   it('does not take what an earlier run received for speed', () => {
-    const progress = createProgress({ fileSizes: [1_000_000_000] })
+    const progress = createProgress([1_000_000_000])
     progress.onReceived({ fileIndex: 0, partNumber: 1, start: 0, end: 900_000_000 })
 
     expect(progress.snapshot(10_000)).toMatchObject({ confirmedBytes: 900_000_000, bytesPerSecond: 0 })
@@ -196,7 +196,8 @@ describe('always', () => {
           const plans = files.map(({ sizeBytes, partBytes }) =>
             planFile({ name: 'a', sizeBytes, limits, partSizeBytes: partBytes }),
           )
-          const progress = createProgress({ fileSizes: files.map(({ sizeBytes }) => sizeBytes) })
+          const fileSizes = files.map(({ sizeBytes }) => sizeBytes)
+          const progress = createProgress(fileSizes)
           let now = 0
           for (const { verb, file: filePick, part, bytes, afterMs } of steps) {
             now += afterMs
@@ -208,7 +209,7 @@ describe('always', () => {
             if (verb === 'piece') progress.onReceived({ ...target, end: target.start + piece })
             if (verb === 'ended') progress.onAttemptEnded(target)
             if (verb === 'voided') progress.onVoided(target)
-            checkOrder(progress, files.length, now)
+            checkOrder(progress, fileSizes, now)
           }
           for (const [fileIndex, plan] of plans.entries()) {
             for (let part = 0; part < plan.partCount; part += 1) {
@@ -228,9 +229,9 @@ describe('always', () => {
   })
 })
 
-function checkOrder(progress: Progress, fileCount: number, now: number): void {
+function checkOrder(progress: Progress, fileSizes: readonly number[], now: number): void {
   const whole = progress.snapshot(now)
-  const files = Array.from({ length: fileCount }, (_, fileIndex) => progress.file(fileIndex))
+  const files = fileSizes.map((totalBytes, fileIndex) => ({ ...progress.file(fileIndex), totalBytes }))
   for (const { sentBytes, confirmedBytes, totalBytes } of [whole, ...files]) {
     expect(confirmedBytes).toBeGreaterThanOrEqual(0)
     expect(sentBytes).toBeGreaterThanOrEqual(confirmedBytes)

@@ -49,6 +49,13 @@ it('refuses what another tab uploads, and says so', () => {
   expect(refused).toEqual([{ name: 'a.action', location: 'game/a.action', reason: 'elsewhere' }])
 })
 
+it('refuses a copy from another folder where no file is named after its folder', () => {
+  const rules = { ...RULES, isCapture: false, isRenaming: false }
+  const { refused } = judgeFiles([chosen('backup/a.mp4')], [present('card/a.mp4')], rules)
+
+  expect(refused.map(({ reason }) => reason)).toEqual(['twice'])
+})
+
 it('takes a file of another size or time, and any time where none is known', () => {
   const rules = { ...RULES, isCapture: false }
   expect(judgeFiles([chosen('a.mp4')], [present('a.mp4', 4)], rules).accepted).toHaveLength(1)
@@ -101,6 +108,54 @@ it('refuses what was chosen by its own name if it is of another kind', () => {
   const { refused } = judgeFiles([chosen('swing.mp4.part')], [], { ...RULES, accept: '.mp4,.mov' })
 
   expect(refused.map(({ reason }) => reason)).toEqual(['kind'])
+})
+
+it('reads the kinds as an input does, which tells no capital from a small letter', () => {
+  const { accepted } = judgeFiles([chosen('a.mp4'), chosen('B.MP4')], [], { ...RULES, accept: '.MP4' })
+
+  expect(accepted).toHaveLength(2)
+})
+
+it.each([
+  ['video/*', ['a.mp4']],
+  ['video/mp4', ['a.mp4']],
+  ['video/quicktime', []],
+  ['image/*, .csv', ['b.csv']],
+])('knows the type of a file that the browser gave it: %s', (accept, expected) => {
+  const files = [new File(['one'], 'a.mp4', { type: 'video/mp4' }), new File(['one'], 'b.csv')]
+  const { accepted } = judgeFiles(
+    files.map((file) => chosenFile(file)),
+    [],
+    { ...RULES, isCapture: false, accept },
+  )
+
+  expect(accepted.map(({ fileName }) => fileName)).toEqual(expected)
+})
+
+it('refuses another file of one name where a capture session would know it by its name alone, whichever came first', () => {
+  const rules = { ...RULES, isRenaming: false }
+  const { accepted, refused } = judgeFiles(
+    [chosen('cam1/b.action'), chosen('cam2/a.action'), { ...chosen('cam2/b.action'), bytes: 4 }],
+    [present('cam1/a.action', 4)],
+    rules,
+  )
+
+  expect(accepted.map(({ location }) => location)).toEqual(['cam1/b.action'])
+  expect(refused.map(({ location, reason }) => [location, reason])).toEqual([
+    ['cam2/a.action', 'name'],
+    ['cam2/b.action', 'name'],
+  ])
+})
+
+it.each([
+  ['a capture, the first of which says which', true, ['mixed']],
+  ['videos, of which each says for itself', false, []],
+])('takes files of one kind into %s', (_into, isCapture, expected) => {
+  const files = ['a.mp4', 'b.mov', 'c.action'].map(chosen)
+  const rules = { ...RULES, isCapture }
+
+  expect(judgeFiles(files, [], rules).refused.map(({ reason }) => reason)).toEqual(expected)
+  expect(judgeFiles(files.slice(2), [present('a.mp4')], rules).refused.map(({ reason }) => reason)).toEqual(expected)
 })
 
 it.each(['a.hidden.action', 'take~$1.action', '2026.11.20/a.part.action', 'my-desktop.ini.action', 'tmp'])(

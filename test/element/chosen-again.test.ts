@@ -52,23 +52,44 @@ it('takes whatever has the name where it was asked for in place of the row', asy
 })
 
 it.each([
-  ['takes what has the name of a row that asks for its file, and was saved since', 'failed', 1, true],
-  ['takes nothing for it that was there before, and may be of another camera', 'failed', -1, false],
-  ['takes nothing for a row that asks for nothing', 'ready', 1, false],
-] as const)('where no browser gives handles, %s', async (_, state, savedAfterMinutes, expected) => {
-  const item = newItem(chosenFile(clip('/desk/1.mp4', 10, BEFORE_MS).file), state)
+  ['takes what has the name of a row that asks for its file, and was saved since', 'failed', 'cam1/', 1, true],
+  ['takes nothing for it that was there before, and may be of another camera', 'failed', 'cam1/', -1, false],
+  ['takes nothing for it out of the folder of another camera', 'failed', 'cam2/', 1, false],
+  ['takes nothing for a row that asks for nothing', 'ready', 'cam1/', 1, false],
+] as const)('where no browser gives handles, %s', async (_, state, folder, savedAfterMinutes, expected) => {
+  const item = newItem(chosenFile(clip('/desk/1.mp4', 10, BEFORE_MS).file, 'cam1/'), state)
   if (state === 'failed') item.error = { code: 'ERR_UPLOAD_SOURCE_CHANGED', message: 'It has changed.' }
   const { file: later } = clip('/desk/1.mp4', 12, NOW_MS + savedAfterMinutes * MINUTE_MS)
   vi.setSystemTime(NOW_MS + 2 * MINUTE_MS)
 
-  expect((await findChosenAgain([item], [chosenFile(later)], undefined)).has(item)).toBe(expected)
+  expect((await findChosenAgain([item], [chosenFile(later, folder)], undefined)).has(item)).toBe(expected)
 })
 
-it('leaves a row its place that came to its confirmation while the others were compared', async () => {
-  const first = itemOf(clip('/desk/1.mp4', 10, BEFORE_MS))
-  const second = itemOf(clip('/desk/2.mp4', 10, BEFORE_MS, () => (first.state = 'confirmed')))
-  vi.setSystemTime(NOW_MS + 2 * MINUTE_MS)
-  const later = [clip('/desk/1.mp4', 12, NOW_MS + 1), clip('/desk/2.mp4', 12, NOW_MS + 1)]
+it.each(['row', 'file'])(
+  'takes what a row asks for where only the %s has a handle, since the other came through an input',
+  async (which) => {
+    const isOfRow = which === 'row'
+    const withoutHandle = (one: ReturnType<typeof clip>) => chosenFile(one.file)
+    const first = clip('/desk/1.mp4', 10, BEFORE_MS)
+    const item = newItem(isOfRow ? { ...first, location: '1.mp4' } : withoutHandle(first), 'failed')
+    item.error = { code: 'ERR_UPLOAD_SOURCE_CHANGED', message: 'It has changed.' }
+    const later = clip('/desk/1.mp4', 12, NOW_MS + MINUTE_MS)
+    vi.setSystemTime(NOW_MS + 2 * MINUTE_MS)
 
-  expect([...(await findChosenAgain([first, second], later, undefined)).keys()]).toEqual([second])
-})
+    const found = await findChosenAgain([item], [isOfRow ? withoutHandle(later) : later], undefined)
+
+    expect(found.has(item)).toBe(true)
+  },
+)
+
+it.each(['confirming', 'confirmed'] as const)(
+  'leaves a row its place that came to be %s while the others were compared',
+  async (state) => {
+    const first = itemOf(clip('/desk/1.mp4', 10, BEFORE_MS))
+    const second = itemOf(clip('/desk/2.mp4', 10, BEFORE_MS, () => (first.state = state)))
+    vi.setSystemTime(NOW_MS + 2 * MINUTE_MS)
+    const later = [clip('/desk/1.mp4', 12, NOW_MS + 1), clip('/desk/2.mp4', 12, NOW_MS + 1)]
+
+    expect([...(await findChosenAgain([first, second], later, undefined)).keys()]).toEqual([second])
+  },
+)

@@ -153,12 +153,24 @@ it('has a file that changed in its place again when what was chosen in its stead
   again(list, chosen('swing-01.mp4', 120))
   list.remove(list.items.find(({ state }) => state === 'ready')!)
 
-  expect(list.items.map(({ name, state }) => [name, state])).toEqual([
+  expect(list.items.map(({ fileName, state }) => [fileName, state])).toEqual([
     ['swing-02.mp4', 'confirmed'],
     ['swing-01.mp4', 'failed'],
   ])
   expect(list.totals()).toMatchObject(counts(2, 1, 1))
   expect(list.unfinished().map(({ upload }) => upload.key)).toEqual(['first'])
+})
+
+it('has nothing in its place again that was cleared meanwhile', async () => {
+  const { list, first } = await withChangedFile()
+  first.end()
+  await expect.poll(() => list.phase()).toBe('settled')
+  again(list, chosen('swing-01.mp4', 120))
+
+  list.clear()
+  list.remove(list.items[0]!)
+
+  expect(list.items).toEqual([])
 })
 
 it('has it in its place again also where what was chosen in its stead changed too, and is removed', async () => {
@@ -173,7 +185,7 @@ it('has it in its place again also where what was chosen in its stead changed to
 
   list.remove(list.items.find(({ state }) => state === 'ready')!)
 
-  expect(list.items.map(({ name, bytes, state }) => [name, bytes, state])).toEqual([
+  expect(list.items.map(({ fileName, bytes, state }) => [fileName, bytes, state])).toEqual([
     ['swing-02.mp4', 1000, 'confirmed'],
     ['swing-01.mp4', 100, 'failed'],
   ])

@@ -8,7 +8,7 @@ import type { Phase } from '../../src/element/list-state.ts'
 import { createNarration } from '../../src/element/narration.ts'
 import { englishTexts } from '../../src/element/texts.ts'
 import { createWords } from '../../src/element/words.ts'
-import type { Outage, UploadState } from '../../src/flows/upload.ts'
+import type { Outage, UploadFileStatus, UploadState } from '../../src/flows/upload.ts'
 
 const WAIT = {
   who: 'storage',
@@ -23,14 +23,15 @@ afterEach(() => void vi.unstubAllGlobals())
 
 function narrating(filesConfirmed = 6, phase: Phase = 'uploading', filesFailed = 0) {
   const said: string[] = []
+  const told: (readonly [name: string, detail: unknown])[] = []
   const counts = { filesTotal: 20, filesConfirmed, filesFailed, sentBytes: 0, confirmedBytes: 0, totalBytes: 1 }
-  const narration = createNarration({
-    announcer: { region: undefined as never, say: (message) => said.push(message) },
-    tell: () => undefined,
-    words: () => createWords(englishTexts, 'en'),
-    list: { phase: () => phase, totals: () => ({ ...counts, bytesPerSecond: 0, remainingMs: undefined }) },
-  })
-  return { narration, said, counts }
+  const narration = createNarration(
+    { region: undefined as never, say: (message) => said.push(message) },
+    (name, detail) => void told.push([name, detail]),
+    () => createWords(englishTexts, 'en'),
+    { phase: () => phase, totals: () => ({ ...counts, bytesPerSecond: 0, remainingMs: undefined }) },
+  )
+  return { narration, said, told, counts }
 }
 
 /** Each wait is told three times, as at every try. */
@@ -132,8 +133,8 @@ it('asks nobody to choose a file again that was chosen again', () => {
   const { narration, said } = narrating(6, 'uploading')
   const error = { code: 'ERR_UPLOAD_SOURCE_CHANGED', message: '' }
   const items = [
-    { name: 'swing-01.mp4', state: 'failed', error, replacedBy: {} },
-    { name: 'swing-02.mp4', state: 'failed', error },
+    { location: 'swing-01.mp4', state: 'failed', error, replacedBy: {} },
+    { location: 'cam1/swing-02.mp4', state: 'failed', error },
   ]
 
   narration.sayEnd({ items: items.slice(0, 1) } as unknown as Job)
@@ -141,7 +142,7 @@ it('asks nobody to choose a file again that was chosen again', () => {
 
   expect(said).toEqual([
     '6 of 20 files confirmed',
-    'swing-02.mp4: The file has changed or cannot be read. Choose it again.',
+    'cam1/swing-02.mp4: The file has changed or cannot be read. Choose it again.',
     '6 of 20 files confirmed',
   ])
 })
@@ -172,3 +173,22 @@ it.each(['waiting', 'paused', 'cancelling'] as const)(
     expect(said).toEqual([])
   },
 )
+
+it('tells the page of each turn, with the totals as they are then', () => {
+  const { narration, told } = narrating()
+  const file = { name: 'swing-01.mp4', state: 'confirmed' } as UploadFileStatus
+  const upload = { key: 'video-1', state: 'uploading', files: () => [file] }
+  const job = { upload, items: [{ fileName: 'clip (1).mp4' }] } as unknown as Job
+
+  narration.told(job, 'start')
+  narration.told(job, 'state')
+  narration.told(job, 'progress')
+  narration.told(job, 'file', file)
+
+  expect(told).toEqual([
+    ['mocap-upload-start', { key: 'video-1', names: ['swing-01.mp4'] }],
+    ['mocap-upload-state', { key: 'video-1', state: 'uploading' }],
+    ['mocap-upload-progress', expect.objectContaining({ filesTotal: 20, filesConfirmed: 6 })],
+    ['mocap-upload-file', { key: 'video-1', file }],
+  ])
+})

@@ -25,7 +25,16 @@ async function offered(...missing: readonly SessionFile[]) {
   const taken: Upload[] = []
   const asked: number[] = []
   const discarded: string[] = []
-  const journal = { missing, isOpen: true, isHeld: false, broken: '', status: 'open', filesConfirmed: 0, reads: 0 }
+  const journal = {
+    missing,
+    isOpen: true,
+    isHeld: false,
+    broken: '',
+    status: 'open',
+    filesConfirmed: 0,
+    reads: 0,
+    isAgreed: true,
+  }
   const listed = () => {
     const { status, filesConfirmed } = journal
     return journal.isOpen ? [{ key: KEY, flow: 'capture', status, filesConfirmed, filesTotal: 2 }] : []
@@ -41,7 +50,11 @@ async function offered(...missing: readonly SessionFile[]) {
       journal.broken === 'sessionFiles'
         ? Promise.reject(new Error('the journal failed'))
         : Promise.resolve(journal.missing),
-    allowFiles: () => Promise.resolve(journal.missing),
+    allowFiles() {
+      // What the person allows is missing no more.
+      if (journal.isAgreed) journal.missing = journal.missing.map((file) => ({ ...file, how: undefined }))
+      return Promise.resolve([])
+    },
     discardSession() {
       discarded.push(KEY)
       journal.isOpen = false
@@ -61,7 +74,7 @@ async function offered(...missing: readonly SessionFile[]) {
     choose: () => undefined,
     mayDiscard(atStake) {
       asked.push(atStake.filesConfirmed)
-      return Promise.resolve(true)
+      return Promise.resolve(journal.isAgreed)
     },
     onTaken: ({ upload }) => void taken.push(upload),
     onDiscarded: () => undefined,
@@ -105,6 +118,16 @@ it('takes an offer up once, however quickly one clicks', async () => {
   expect(control.offers).toEqual([])
 })
 
+it('takes an offer up at one click where the browser remembers its files and the person allows them', async () => {
+  const { control, taken, answer } = await offered(missingFile(0, 'allow'), missingFile(1, 'allow'))
+
+  answer()
+  await control.accept(KEY)
+
+  expect(taken).toHaveLength(1)
+  expect(control.offers).toEqual([])
+})
+
 it('takes an offer up once, when one clicks while its last file is looked into', async () => {
   const { control, resumed, taken, answer } = await offered(missingFile(0))
 
@@ -118,7 +141,8 @@ it('takes an offer up once, when one clicks while its last file is looked into',
 })
 
 it('keeps what was chosen while the browser asked for the rest, and was refused', async () => {
-  const { control } = await offered(missingFile(0, 'allow'), missingFile(1, 'allow'))
+  const { control, journal } = await offered(missingFile(0, 'allow'), missingFile(1, 'allow'))
+  journal.isAgreed = false
 
   const click = control.accept(KEY)
   control.feed([chosen('0.c3d')])
@@ -205,6 +229,18 @@ it('asks about what is confirmed now, when it was offered before another tab wen
 
   expect(asked).toEqual([1])
   expect(discarded).toEqual([KEY])
+})
+
+it('gives up nothing that the person wants to keep, and asks again at the next click', async () => {
+  const { control, journal, asked, discarded } = await offered(missingFile(0))
+  journal.isAgreed = false
+
+  await control.discard(KEY)
+
+  expect(discarded).toEqual([])
+  expect(control.offers).toHaveLength(1)
+  await control.discard(KEY)
+  expect(asked).toEqual([0, 0])
 })
 
 it('gives up nothing that another tab has finished since it was offered', async () => {

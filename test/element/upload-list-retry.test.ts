@@ -151,7 +151,7 @@ it('begins anew what no journal has heard of also where another one cannot be ta
   const retried = list.retry(keeping('first'), { begin, resume: refuse })
 
   await expect(retried).rejects.toThrow('nothing to take up')
-  expect(begun).toEqual([list.items[1]?.name])
+  expect(begun).toEqual([list.items[1]?.fileName])
 })
 
 it('opens none twice that is still taken up again when another could not be', async () => {
@@ -216,24 +216,30 @@ it('sends nothing in place of a file that the browser had found by itself, where
 
 it('goes on without a file that the browser had found by itself and that has changed since', async () => {
   const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
-  const first = driven('first', 100, 100)
-  const files = ['swing-01.mp4', 'swing-02.mp4'].map((name, fileIndex) => ({
+  const first = driven('first', 100, 100, 100)
+  const files = ['swing-01.mp4', 'swing-02.mp4', 'swing-03.mp4'].map((name, fileIndex) => ({
     ...{ fileIndex, name, fileName: name, location: name, bytes: 100 },
   }))
-  const offer = { session: {} as Offer['session'], files, missing: [], found: new Map() }
+  const offer = {
+    session: {} as Offer['session'],
+    files,
+    missing: [],
+    found: new Map([[2, chosen('swing-03.mp4', 100)]]),
+  }
   list.adopt({ uplink: UPLINK, upload: first.upload, offer })
   first.end()
-  await expect.poll(() => list.retryable().length).toBe(2)
-  const allowFiles = () => Promise.resolve([{ ...files[0]!, how: 'pick' as const }])
+  await expect.poll(() => list.retryable().length).toBe(3)
+  // The browser has no handle of the last one, which the person had chosen.
+  const allowFiles = () => Promise.resolve([0, 2].map((index) => ({ ...files[index]!, how: 'pick' as const })))
   let sizes: unknown[] = []
   const resume: Setting['resume'] = async (_uplink, _key, { source }) => {
     const given = files.map((file) => source!({ ...file, sizeBytes: file.bytes }))
     sizes = await Promise.all(given.map(async (each) => each && (await each.describe()).sizeBytes))
-    return driven('first', 100, 100).upload
+    return driven('first', 100, 100, 100).upload
   }
 
   await list.retry({ ...keeping('first'), allowFiles }, { begin: neverBegin, resume })
 
-  // It is given an empty one, so that it fails alone. The browser finds the other again.
-  expect(sizes).toEqual([0, undefined])
+  // It is given an empty one, so that it fails alone. The browser finds the second again, and the page has the third.
+  expect(sizes).toEqual([0, undefined, 100])
 })

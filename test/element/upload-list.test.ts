@@ -198,7 +198,7 @@ it('tries again what failed, and not what is merely ready', async () => {
   await list.retry(UPLINK, { begin, resume: refuse })
 
   expect(begun).toEqual([1, 1])
-  expect(list.items.map(({ name, state }) => [name, state])[1]).toEqual(['swing-02.mp4', 'ready'])
+  expect(list.items.map(({ fileName, state }) => [fileName, state])[1]).toEqual(['swing-02.mp4', 'ready'])
 })
 
 it('waits no more while bytes go, whoever is asked later: a part may be minutes on its way', async () => {

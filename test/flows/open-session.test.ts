@@ -42,7 +42,7 @@ it.each([
   }
   const record = createSessionRecord(memoryJournal(), clock, 'k')
 
-  const opened = openSession({ record, protocol, clock, report: () => undefined }, plans, new AbortController())
+  const opened = openSession({ record, protocol, clock, report: () => undefined }, plans, new AbortController().signal)
   // All that is left to do in this turn of the thread is done.
   await new Promise(setImmediate)
 
@@ -82,7 +82,7 @@ it.each([
     let heard: unknown
 
     const options = { record, protocol, clock, report: () => undefined }
-    const opened = openSession(options, [], new AbortController()).catch((error: unknown) => (heard = error))
+    const opened = openSession(options, [], new AbortController().signal).catch((error: unknown) => (heard = error))
     // All that can be done before the disk answers is done.
     await new Promise(setImmediate)
     expect(heard).toBeUndefined()

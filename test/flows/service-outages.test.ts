@@ -65,6 +65,24 @@ describe('a line that is down for ten minutes', () => {
   })
 })
 
+it('a call that waits for the network is made again as soon as that may be back', async () => {
+  let isBack = false
+  const { service, asked } = serviceOf((operation) => (operation === 'confirm' && !isBack ? noWay() : undefined))
+  const rig = createFarEnd({ service, storage: goodStorage })
+  const upload = rig.uplink.uploadVideos({ ...VIDEO, files })
+  const { waits } = watch(upload)
+  await until(rig, upload, 'waiting')
+  while ((waits.at(-1)?.untilMs ?? 0) - rig.clock.wallNow() < 4_000) await rig.clock.step()
+  const tries = asked.length
+  isBack = true
+
+  rig.uplink.probeNow()
+  await rig.clock.advance(0)
+
+  expect(await upload.done()).toMatchObject({ status: 'confirmed' })
+  expect(asked).toHaveLength(tries + 1)
+})
+
 it.each([429, 502, 503, 504])(
   'a service that answers %i to a confirmation for ten minutes is waited for',
   async (status) => {

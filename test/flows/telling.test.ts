@@ -43,7 +43,7 @@ async function uploading({
   const emitter = createEmitter<UploadEvents>()
   const told: UploadEvents['shortfall'][] = []
   emitter.on('shortfall', (event) => told.push(event))
-  const telling = createTelling({ emitter, clock, record })
+  const telling = createTelling(emitter, clock, record)
   telling.begin()
   let sentBytes = 0
 

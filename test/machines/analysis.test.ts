@@ -284,7 +284,7 @@ describe('failures and stops', () => {
 })
 
 describe('every reachable transition of an analysis', () => {
-  const answers: Readonly<Record<string, readonly [actor: string, answer: Answer]>> = {
+  const answers: Readonly<Record<string, readonly [state: string, answer: Answer]>> = {
     'segments made': ['creatingSegments', segments],
     'segments refused': ['creatingSegments', { error: refused }],
     drafted: ['creatingDraft', draft],
@@ -292,17 +292,17 @@ describe('every reachable transition of an analysis', () => {
     'draft unanswered': ['creatingDraft', { error: unanswered }],
     submitted: ['submitting', submitted],
     'submit refused': ['submitting', { error: refused }],
-    'polled completed': ['polling', { output: { serviceStatus: 'complete', verdict: 'completed' } }],
-    'polled failed': ['polling', { output: { serviceStatus: 'error', verdict: 'failed' } }],
-    'polled deadline': ['polling', { output: { serviceStatus: 'requested', verdict: 'deadline' } }],
-    'polling refused': ['polling', { error: refused }],
+    'polled completed': ['requested', { output: { serviceStatus: 'complete', verdict: 'completed' } }],
+    'polled failed': ['requested', { output: { serviceStatus: 'error', verdict: 'failed' } }],
+    'polled deadline': ['requested', { output: { serviceStatus: 'requested', verdict: 'deadline' } }],
+    'polling refused': ['requested', { error: refused }],
   }
   const events = new Map<string, AnalysisEvent>([
     ['stop', stop],
     ['status', { type: 'analysis.status', serviceStatus: 'processing' }],
-    ...Object.entries(answers).map(([label, [actor, answer]]): [string, AnalysisEvent] => [
+    ...Object.entries(answers).map(([label, [state, answer]]): [string, AnalysisEvent] => [
       label,
-      eventOf(actor, answer) as AnalysisEvent,
+      eventOf(`analysis.${state}`, answer) as AnalysisEvent,
     ]),
   ])
   const inputs: readonly AnalysisMachineInput[] = [

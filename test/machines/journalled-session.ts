@@ -31,8 +31,8 @@ export const begun: JournalRecord = {
   locations: ['/clips/swing-00.mp4', '/clips/swing-01.mp4'],
 }
 
-/** Answers an actor by its id; `undefined`: the double does the work itself, and all goes well. */
-export type Answering = (actor: string) => Promise<Answer> | undefined
+/** Answers an actor by its state; `undefined`: the double does the work itself, and all goes well. */
+export type Answering = (state: string) => Promise<Answer> | undefined
 
 /** Starts the machine on what `records` fold to; it appends to them from then on. */
 export function startJournalled(records: JournalRecord[], answering: Answering) {
@@ -40,8 +40,8 @@ export function startJournalled(records: JournalRecord[], answering: Answering) 
   const fold = (): FoldedJournal => foldJournal(records)
 
   /** Waits for the answer of a test, if it gives one; throws what it says. */
-  const ask = async (actor: string): Promise<Answer | undefined> => {
-    const answer = await answering(actor)
+  const ask = async (state: string): Promise<Answer | undefined> => {
+    const answer = await answering(state)
     if (answer !== undefined && 'error' in answer) throw rejectionOf(answer.error)
     return answer
   }
@@ -49,11 +49,11 @@ export function startJournalled(records: JournalRecord[], answering: Answering) 
   const actors = {
     creatingSession: fromPromise<unknown>(async () => {
       append({ at, type: 'session.creating' })
-      await ask('creatingSession')
+      await ask('creating')
       append({ at, type: 'session.created', sessionId: 's-1', files: [0, 1].map(addressed) })
     }),
     transferring: fromPromise<TransferResult>(async ({ signal }) => {
-      const answer = await answering('transferring')
+      const answer = await answering('uploading')
       if (signal.aborted) throw signal.reason as Error
       const wanted = wantedOf(answer)
       for (const { plan, state } of fold().ledger.files) {
@@ -67,11 +67,11 @@ export function startJournalled(records: JournalRecord[], answering: Answering) 
     }),
     draining: fromPromise<TransferResult | undefined, { reason: 'pause' | 'cancel' }>(async ({ input: { reason } }) => {
       if (reason === 'cancel' && fold().place !== 'cancelling') append({ at, type: 'session.cancelling' })
-      const answer = await ask(reason === 'pause' ? 'drainingToPause' : 'drainingToCancel')
+      const answer = await ask(reason === 'pause' ? 'pausing' : 'cancelling.draining')
       return (answer as { readonly output?: TransferResult } | undefined)?.output
     }),
     cancellingSession: fromPromise<{ isServiceTold: boolean }>(async () => {
-      const answer = await ask('cancellingSession')
+      const answer = await ask('cancelling.telling')
       const output = (answer as { output: { isServiceTold: boolean } } | undefined)?.output ?? { isServiceTold: true }
       append({ at, type: 'session.cancelled', ...output })
       return output

@@ -22,28 +22,28 @@ const refused = { code: 'ERR_UPLOAD_CREDENTIALS_REFUSED', message: 'The service 
 const rejection = (confirmedCount: number): TransferFailure => ({ confirmedCount, error: refused })
 const lost = { code: 'ERR_UPLOAD_JOURNAL', message: 'The disk is full.' } as const
 
-/** Label → the actor's id in the machine and what it is told. The session has two files. */
-export const answers: Readonly<Record<string, { readonly actor: string; readonly answer: Answer }>> = {
-  created: { actor: 'creatingSession', answer: { output: undefined } },
-  'create refused': { actor: 'creatingSession', answer: { error: refused } },
-  'transferred 2 of 2': { actor: 'transferring', answer: { output: { confirmedCount: 2, failedCount: 0 } } },
-  'transferred 1 of 2': { actor: 'transferring', answer: { output: { confirmedCount: 1, failedCount: 1 } } },
-  'transferred 0 of 2': { actor: 'transferring', answer: { output: { confirmedCount: 0, failedCount: 2 } } },
-  'transfer refused after 1': { actor: 'transferring', answer: { error: rejection(1) } },
-  'transfer refused after 0': { actor: 'transferring', answer: { error: rejection(0) } },
-  'drained to pause': { actor: 'drainingToPause', answer: { output: undefined } },
+/** Label → the state whose actor ends, and what it is told. The session has two files. */
+export const answers: Readonly<Record<string, { readonly state: string; readonly answer: Answer }>> = {
+  created: { state: 'creating', answer: { output: undefined } },
+  'create refused': { state: 'creating', answer: { error: refused } },
+  'transferred 2 of 2': { state: 'uploading', answer: { output: { confirmedCount: 2, failedCount: 0 } } },
+  'transferred 1 of 2': { state: 'uploading', answer: { output: { confirmedCount: 1, failedCount: 1 } } },
+  'transferred 0 of 2': { state: 'uploading', answer: { output: { confirmedCount: 0, failedCount: 2 } } },
+  'transfer refused after 1': { state: 'uploading', answer: { error: rejection(1) } },
+  'transfer refused after 0': { state: 'uploading', answer: { error: rejection(0) } },
+  'drained to pause': { state: 'pausing', answer: { output: undefined } },
   'drained, and all over': {
-    actor: 'drainingToPause',
+    state: 'pausing',
     answer: { output: { confirmedCount: 2, failedCount: 0 } },
   },
-  'pause drain broke': { actor: 'drainingToPause', answer: { error: lost } },
-  'drained to cancel': { actor: 'drainingToCancel', answer: { output: undefined } },
-  'cancel drain broke': { actor: 'drainingToCancel', answer: { error: lost } },
-  'service told': { actor: 'cancellingSession', answer: { output: { isServiceTold: true } } },
-  'service not told': { actor: 'cancellingSession', answer: { output: { isServiceTold: false } } },
-  'telling broke': { actor: 'cancellingSession', answer: { error: refused } },
-  settled: { actor: 'settling', answer: { output: undefined } },
-  'settling broke': { actor: 'settling', answer: { error: lost } },
+  'pause drain broke': { state: 'pausing', answer: { error: lost } },
+  'drained to cancel': { state: 'cancelling.draining', answer: { output: undefined } },
+  'cancel drain broke': { state: 'cancelling.draining', answer: { error: lost } },
+  'service told': { state: 'cancelling.telling', answer: { output: { isServiceTold: true } } },
+  'service not told': { state: 'cancelling.telling', answer: { output: { isServiceTold: false } } },
+  'telling broke': { state: 'cancelling.telling', answer: { error: refused } },
+  settled: { state: 'settling', answer: { output: undefined } },
+  'settling broke': { state: 'settling', answer: { error: lost } },
 }
 
 export const requests: readonly UploadSessionEvent[] = [
@@ -56,8 +56,9 @@ export const requests: readonly UploadSessionEvent[] = [
   { type: 'host.reachable' },
 ]
 
-/** The event that xstate sends when an actor ends. Its type is internal to xstate. */
-export function eventOf(actor: string, answer: Answer) {
+/** The event that xstate sends when the actor of a state ends, which is known by the state's path from its machine. Its type is internal to xstate. */
+export function eventOf(state: string, answer: Answer) {
+  const actor = `0.${state}`
   return 'output' in answer
     ? { ...answer, type: `xstate.done.actor.${actor}` }
     : { error: rejectionOf(answer.error), type: `xstate.error.actor.${actor}` }
@@ -71,6 +72,7 @@ export function labelOf(event: { readonly type: string }): string {
 export const allEvents: readonly UploadSessionEvent[] = [
   ...requests,
   ...Object.entries(answers).map(
-    ([label, { actor, answer }]) => ({ ...eventOf(actor, answer), label }) as unknown as UploadSessionEvent,
+    ([label, { state, answer }]) =>
+      ({ ...eventOf(`uploadSession.${state}`, answer), label }) as unknown as UploadSessionEvent,
   ),
 ]

@@ -46,12 +46,12 @@ function pathsToTheEnd(beginning: readonly JournalRecord[]) {
 async function liveThrough(beginning: readonly JournalRecord[], events: readonly UploadSessionEvent[]) {
   const records = [...beginning]
   const waiting = new Map<string, (answer: Answer) => void>()
-  const life = startJournalled(records, (actor) => new Promise((resolve) => waiting.set(actor, resolve)))
+  const life = startJournalled(records, (state) => new Promise((resolve) => waiting.set(state, resolve)))
   await settled()
   for (const event of events) {
     const known = answers[labelOf(event)]
     if (known === undefined) life.send(event)
-    else waiting.get(known.actor)!(known.answer)
+    else waiting.get(known.state)!(known.answer)
     await settled()
   }
   return { records, status: await life.end() }

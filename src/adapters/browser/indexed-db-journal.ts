@@ -57,7 +57,7 @@ export function indexedDbJournal(options: IndexedDbJournalOptions = {}): Indexed
       try {
         const found = await find(database, key)
         await shorten(database, found)
-        return openSession({ database, key, found, release, onBegun: () => void prune().catch(() => undefined) })
+        return openSession(database, key, found, release, () => void prune().catch(() => undefined))
       } catch (error) {
         await release()
         throw error
@@ -74,14 +74,13 @@ interface Appended {
   readonly texts: readonly string[]
 }
 
-function openSession(options: {
-  readonly database: PageDatabase
-  readonly key: string
-  readonly found: Found
-  readonly release: () => Promise<void>
-  readonly onBegun: () => void
-}): SessionJournal {
-  const { database, key, found } = options
+function openSession(
+  database: PageDatabase,
+  key: string,
+  found: Found,
+  release: () => Promise<void>,
+  onBegun: () => void,
+): SessionJournal {
   const { records } = found
   const write = createGathering(async (appended: readonly Appended[]) => {
     const added = appended.flatMap((each) => each.records)
@@ -92,7 +91,7 @@ function openSession(options: {
       durability: added.some(({ type }) => type !== 'part.received') ? 'strict' : 'relaxed',
       isSettled: settledBy(added),
     })
-    if (isNew) options.onBegun()
+    if (isNew) onBegun()
   })
   let isConfirming = false
   let partsLeft = records.reduce((left, record) => left + partsOpenedBy(record), 0)
@@ -109,7 +108,7 @@ function openSession(options: {
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
     await write({ records: [], texts: [] }, true).catch(() => undefined)
-    await options.release()
+    await release()
   }
   return {
     key,

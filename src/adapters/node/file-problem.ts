@@ -60,10 +60,13 @@ export function fileGone(cause: UploadError, path: string, isWithDrive: boolean)
   return new UploadError(code, message, { cause, isRetryable: isWithDrive, details })
 }
 
-/** The error for a file that looks unchanged but lies on another drive, as far as the system knows: it may well be the same file. */
-export function driveChanged(path: string): UploadError {
+/**
+ * The error for a file that looks unchanged but lies on another drive, as far as the system knows: it may well be the same file.
+ * `isKnowable`: opened anew, it may be known again.
+ */
+export function driveChanged(path: string, isKnowable: boolean): UploadError {
   const message = `"${path}" is on another drive, or its drive was taken out and put back. Resume the session: it goes on if it is the same file.`
-  return new UploadError('ERR_UPLOAD_SOURCE_READ', message, { details: { path } })
+  return new UploadError('ERR_UPLOAD_SOURCE_READ', message, { isRetryable: isKnowable, details: { path } })
 }
 
 /** The error for a path to something that cannot be uploaded as a file. */

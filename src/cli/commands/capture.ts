@@ -86,7 +86,10 @@ function captureFields(options: CaptureOptions): CaptureFields {
   return { ...shared, orgId, sessionTypeId: known(sessionTypeId), sessionDate: known(sessionDate) }
 }
 
-/** Throws if options are missing, and names all of them: commander would complain of --mocap-type first, and of the rest at the next try. */
+/**
+ * Throws if options are missing, and names all of them: commander would complain of --mocap-type first, and of the rest at the
+ * next try.
+ */
 function requireFields({ org, mocapType, sessionType, date, session }: CaptureOptions): void {
   const ofNewSession = session === undefined ? { '--org': org, '--session-type': sessionType, '--date': date } : {}
   const needed = { '--mocap-type': mocapType, ...ofNewSession }

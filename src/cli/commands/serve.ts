@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
 import type { Command } from 'commander'
+import { pathOf } from '../command.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
 import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
 import { addBelow } from '../views/help-texts.ts'
@@ -27,7 +28,7 @@ export function addServeCommand(program: Command, context: CommandContext): void
     .option('--host <address>', 'address to listen on; the default is this machine only', '127.0.0.1')
     .option('--data <dir>', 'keep everything in this folder (default: in memory, gone at the end)')
     .option('--database-url-file <file>', 'keep the records in the PostgreSQL server whose URL is in this file')
-    .option('--database-connections <n>', 'maximum number of connections to that server', '10')
+    .option('--database-connections <n>', 'maximum number of connections to that server (default: 10)')
     .option('--address-life <time>', 'how long an address for a file or part works; at most 7d', '1h')
     .option('--complete-after <time>', 'complete an analysis this long after its request (default: never)')
     .option('--stop-within <time>', 'how long a stop waits for calls that are still running', '30s')
@@ -60,6 +61,7 @@ export function addServeCommand(program: Command, context: CommandContext): void
   addJwtOptions(command)
   addLimitOptions(command)
   addOutputOptions(command).action((options: ServeOptions) => serve(context, options))
+  command.hook('preAction', (_command, called) => refuseUnused(command, called))
   addOutputOptions(
     command
       .command('cors')
@@ -67,6 +69,22 @@ export function addServeCommand(program: Command, context: CommandContext): void
       .requiredOption('--origin <url...>', 'https://app.example; * for any'),
   ).action((_options, cors: Command) => setOrigins(context, cors.optsWithGlobals<CorsOptions>()))
   addKeysCommand(command, context)
+}
+
+/** The options of `serve` that the commands below it take as well. */
+const SHARED: readonly string[] = ['json', 'quiet']
+const OF_KEYS: readonly string[] = [...SHARED, 'data', 'databaseUrlFile']
+
+/** Throws if an option of `serve` is given that the command below it has no use for: commander takes it there too. */
+function refuseUnused(serve: Command, called: Command): void {
+  if (called === serve) return
+  const path = pathOf(called)
+  const used = path.includes('keys') ? OF_KEYS : SHARED
+  const unused = serve.options.find((option) => {
+    const name = option.attributeName()
+    return serve.getOptionValueSource(name) === 'cli' && !used.includes(name)
+  })
+  if (unused?.long) invalid(`${unused.long} has no effect on ${path.join(' ')}: leave it out.`)
 }
 
 type Settings = Awaited<ReturnType<typeof serveSettings>>

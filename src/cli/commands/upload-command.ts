@@ -46,9 +46,10 @@ export async function runUploadCommand(
   const result = await followUpload(upload, { output, uplink, interruption: context.interruption }).result
   const stoppedBy = context.interruption.reason
   printResult(output, result)
-  await sayHowToGoOn(output, result, { options, env: context.env, journal: kept.journal })
+  const at = { options, env: context.env, journal: kept.journal }
+  await sayHowToGoOn(output, result, at)
   if (result.status === 'failed' && result.files.length === 0) output.complain(NOT_BEGUN)
-  if (options.receipt !== undefined) await writeReceipt(options.receipt, kept.journal, upload.key, output)
+  if (options.receipt !== undefined) await writeReceipt(options.receipt, upload.key, output, at)
   if (result.status === 'interrupted') await kept.close()
   return exitCodeOf(result, stoppedBy)
 }

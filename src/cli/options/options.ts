@@ -72,9 +72,10 @@ export function addServiceOptions(command: Command): Command {
       'a file that holds the access token (or the token in MOCAP_ACCESS_TOKEN); read again when it is refused',
     )
     .addOption(
-      new Option('--bearer-header <name>', 'the header that carries an access token')
-        .choices(['Authorization', 'Authentication'])
-        .default('Authorization'),
+      new Option('--bearer-header <name>', 'the header that carries an access token (default: Authorization)').choices([
+        'Authorization',
+        'Authentication',
+      ]),
     )
     .option('--allow-http', 'allow plain HTTP to other machines; others can then read credentials on the way')
     .option('--ca-file <file>', "PEM file of certificates to trust in addition to the system's")

@@ -40,6 +40,11 @@ export async function uplinkFromOptions(
       'There is no credential: set MOCAP_API_KEY or MOCAP_ACCESS_TOKEN, or name a file with --api-key-file.',
     )
   }
+  if (options.bearerHeader !== undefined && found !== undefined && 'apiKey' in found) {
+    return invalid(
+      '--bearer-header names the header of an access token, and an API key is given: leave it out, or give a token instead of the key.',
+    )
+  }
   const caPem =
     options.caFile === undefined ? undefined : await interruptible(readCertificates(options.caFile), interruption)
   // Imported only here: the engine takes half of the start-up time, and help, mistakes and listings do not need it.

@@ -19,7 +19,7 @@ export interface ServeOptions extends JwtCommandOptions, LimitOptions {
   readonly host: string
   readonly data?: string
   readonly databaseUrlFile?: string
-  readonly databaseConnections: string
+  readonly databaseConnections?: string
   readonly addressLife: string
   readonly completeAfter?: string
   readonly stopWithin: string
@@ -80,11 +80,18 @@ export async function serveSettings(options: ServeOptions, env: Environment): Pr
   if (databaseUrl !== undefined && options.data === undefined && s3 === undefined) {
     invalid('A PostgreSQL server keeps records only: name a folder for the objects with --data (one for all services).')
   }
-  const { completeAfter, stopDelay, metricsPort, endSessionsAfter, faults, keepFree } = options
+  const { completeAfter, stopDelay, metricsPort, endSessionsAfter, faults, keepFree, databaseConnections } = options
+  if (databaseConnections !== undefined && databaseUrl === undefined) {
+    invalid(
+      '--database-connections is for a PostgreSQL server, and none is named: give --database-url-file or DATABASE_URL, or leave it out.',
+    )
+  }
+  if (keepFree !== undefined && options.data === undefined) {
+    invalid('--keep-free is for the disk of --data, which is not given: name a folder with --data, or leave it out.')
+  }
   const settings: ServiceOptions = {
     port,
     host,
-    databaseConnections: parseInteger(options.databaseConnections, '--database-connections', 2),
     addressLifeMs: parseDuration(options.addressLife, '--address-life'),
     endSessionsAfterMs: endSessionsAfter === 'never' ? 0 : parseDuration(endSessionsAfter, '--end-sessions-after'),
     stopWithinMs: parseDuration(options.stopWithin, '--stop-within'),
@@ -92,6 +99,8 @@ export async function serveSettings(options: ServeOptions, env: Environment): Pr
     ...given({
       dataDir: options.data,
       databaseUrl,
+      databaseConnections:
+        databaseConnections === undefined ? undefined : parseInteger(databaseConnections, '--database-connections', 2),
       s3,
       publicUrl: options.publicUrl,
       credentials,

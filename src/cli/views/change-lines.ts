@@ -3,6 +3,7 @@
 import { performance } from 'node:perf_hooks'
 import { formatBytes } from '../../core/plan.ts'
 import type { Outage, Upload, UploadState } from '../../flows/upload.ts'
+import { troubleNews, troubleOf } from './drive-troubles.ts'
 import { reasonOf, tellingOnce } from './error-line.ts'
 import type { Watching } from './json-lines.ts'
 import { inWords } from './operation-words.ts'
@@ -106,17 +107,11 @@ function howLong({ untilMs, giveUpAtMs }: Outage): string {
 /** Reasons that are remembered. One that names something else each time could fill the memory in a night. */
 const MOST_REASONS = 100
 
-/** After this long without it, a reason why files cannot be read is news again, ms: it is another outage of their drive. */
-const SAME_TROUBLE_MS = 300_000
-
 /** Says that a file is waited for, and why. Of all the files that lie on a drive, and of all their tries, only the first has a line. */
 function driveTeller(say: (text: string) => void, nowMs: () => number): (name: string, message: string) => void {
-  const heardAtMs = new Map<string, number>()
+  const isNews = troubleNews(nowMs)
   return (name, message) => {
-    const reason = message.replace(/^".*"/, '').replace(/\d+/g, '')
-    const before = heardAtMs.get(reason) ?? -Infinity
-    heardAtMs.set(reason, nowMs())
-    if (nowMs() - before < SAME_TROUBLE_MS) return
+    if (!isNews(troubleOf(message))) return
     say(`waiting for ${name}: ${message} It is tried again by itself for some minutes.`)
   }
 }

@@ -80,15 +80,25 @@ export function forgetLine(key: string, options: Pick<SharedOptions, 'stateDir'>
   return sessionsLine(['--forget', key], options, env)
 }
 
-/** A command about what the journal holds. It makes no call, so it needs no base URL. */
+/** The command that writes the receipt of a session to a file, which the person names. */
+export function receiptLine(key: string, options: Pick<SharedOptions, 'stateDir'>, env: Environment): string {
+  return journalLine(['receipt', 'show', key, '--output', 'FILE'], options, env)
+}
+
+/** A command that lists or removes sessions. */
 export function sessionsLine(
   words: readonly string[],
   options: Pick<SharedOptions, 'stateDir'>,
   env: Environment,
 ): string {
+  return journalLine(['sessions', ...words], options, env)
+}
+
+/** A command about what the journal holds. It makes no call, so it needs no base URL. */
+function journalLine(words: readonly string[], options: Pick<SharedOptions, 'stateDir'>, env: Environment): string {
   const { stateDir = stateDirOf(env) } = options
   const where = wordsOf([['--state-dir', absolute(stateDir)]])
-  return [programOf(env), 'sessions', ...words.map(quoted), ...where].join(' ')
+  return [programOf(env), ...words.map(quoted), ...where].join(' ')
 }
 
 /** The program's name as it was called. Whoever runs it by npx, or by a script of package.json, may have no other name for it. */

@@ -2,6 +2,7 @@
 
 import { given } from '../../core/given.ts'
 import type { Outage, Upload, UploadProgress } from '../../flows/upload.ts'
+import { troubleNews, troubleOf } from './drive-troubles.ts'
 import type { Output } from './output.ts'
 
 const PROGRESS_EVERY_MS = 1000
@@ -39,7 +40,13 @@ export function tellAsJson(upload: Upload, output: Output, nowMs: () => number):
     else untold = progress
   })
   upload.on('file', (file) => event('file', { ...file }))
-  upload.on('retry', (retry) => event('retry', { ...retry }))
+  // A file of a drive that is away is tried some sixty times, and thousands may lie on it.
+  const isNews = troubleNews(nowMs)
+  upload.on('retry', (retry) => {
+    const { fileIndex, error } = retry
+    const isOfSource = error.code === 'ERR_UPLOAD_SOURCE_READ'
+    if (!isOfSource || isNews(`${fileIndex}${troubleOf(error.message)}`)) event('retry', { ...retry })
+  })
   upload.on('waiting', (outage) => event('waiting', outageFields(outage)))
   upload.on('session.replaced', (replaced) => event('session.replaced', { ...replaced }))
   upload.on('shortfall', ({ deadlineMs, ...times }) =>

@@ -63,8 +63,9 @@ export function mocapSessionFromWire(raw: WireObject): MocapSession | undefined 
   return Object.assign(session, { id: id ?? sessionId, sessionId: sessionId ?? id }) as MocapSession
 }
 
-/** Why names and reply do not fit together: names without an address, or names that share one. */
-export interface RegisterMismatch {
+/** The address of each name; if not all have one of their own, the names without an address, and those that share one. */
+export interface NamedAddresses {
+  readonly addresses: Map<string, string>
   readonly missing: readonly string[]
   readonly shared: readonly string[]
 }
@@ -73,10 +74,7 @@ export interface RegisterMismatch {
  * Finds the address of each name, in the order asked. A name is looked up exactly, then in its composed Unicode form
  * (NFC), because services store names that way. A form that two asked names or two keys share matches nothing.
  */
-export function addressesByName(
-  raw: WireObject,
-  names: readonly string[],
-): { readonly addresses: ReadonlyMap<string, string> } | { readonly mismatch: RegisterMismatch } {
+export function addressesByName(raw: WireObject, names: readonly string[]): NamedAddresses {
   const asked = new Set(names)
   const spareNames = byForm(names.filter((name) => !Object.hasOwn(raw, name)))
   // Only forms that were asked for: a reply may have a million keys that nobody asked for.
@@ -95,13 +93,14 @@ export function addressesByName(
     const key = keyOf(name)
     const address = key === undefined ? undefined : raw[key]
     if (typeof address !== 'string' || !isAddress(address)) missing.push(name)
-    else if (ownerOf.has(address)) shared.push(ownerOf.get(address) ?? name, name)
     else {
+      const owner = ownerOf.get(address)
+      if (owner !== undefined) shared.push(owner, name)
+      else ownerOf.set(address, name)
       addresses.set(name, address)
-      ownerOf.set(address, name)
     }
   }
-  return missing.length + shared.length === 0 ? { addresses } : { mismatch: { missing, shared } }
+  return { addresses, missing, shared }
 }
 
 /** The names by their composed form; undefined under one that several share. */

@@ -44,8 +44,7 @@ export function createAddressClock(clock: Clock): AddressClock {
 
   return {
     isDead(address, addressedAtMs) {
-      const restMs = leftMs(address, addressedAtMs)
-      if (restMs === undefined) return false
+      const restMs = leftMs(address, addressedAtMs) ?? Infinity
       // At most half of its life: otherwise one slow attempt, or one request that came late, would make every new address dead.
       const halfLifeMs = (restMs + ageMs(addressedAtMs)) / 2
       return restMs <= MARGIN_MS + (isTestedAtEnd ? Math.min(longestMs, halfLifeMs) : 0)

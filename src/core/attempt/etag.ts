@@ -8,10 +8,8 @@ import { invariant } from '../errors.ts'
 export interface Etag {
   /** As received, without surrounding whitespace. */
   readonly raw: string
-  /** Without the quotes and the `W/`. */
+  /** Without the quotes and the `W/` that proxies put in front: the value is still the store's. */
   readonly value: string
-  /** It begins with `W/`, often because a proxy touched the answer. The value is still the store's. */
-  readonly isWeak: boolean
 }
 
 /** The form in which a service reads an ETag. */
@@ -34,11 +32,10 @@ const TAG = /^(?!(?:null|undefined)$|.*:\/\/)[\x21\x23-\x25\x27-\x3e\x40-\x7e\x8
  */
 export function parseEtag(raw: string | undefined | null): Etag | undefined {
   const trimmed = raw?.trim() ?? ''
-  const isWeak = /^w\//i.test(trimmed)
-  const opaque = isWeak ? trimmed.slice(2).trim() : trimmed
+  const opaque = trimmed.replace(/^w\/\s*/i, '')
   const value = /^"(.*)"$/.exec(opaque)?.[1] ?? opaque
   if (trimmed.length > LONGEST || !TAG.test(value)) return undefined
-  return { raw: trimmed, value, isWeak }
+  return { raw: trimmed, value }
 }
 
 /**

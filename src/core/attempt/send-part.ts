@@ -16,10 +16,7 @@ import type { Content } from './whole-body.ts'
 import type { WindowBodies } from './window-bodies.ts'
 import { isPromise } from '../is-promise.ts'
 import { tellHang } from '../time/tell-hang.ts'
-import { unlessLate } from '../time/unless-late.ts'
-
-/** One for all, because to make one costs the reason's stack. */
-const FIRED = AbortSignal.abort()
+import { giveTime } from '../time/unless-late.ts'
 
 /** What the attempts of all sessions share. */
 export interface AttemptPorts {
@@ -43,8 +40,6 @@ export interface SendPartPorts extends AttemptPorts {
   hold(fileIndex: number, isHeld: boolean): void
   /** An attempt has handed `grownBytes` more to the network; its `sentBytes` is the total. */
   onSent(attempt: Attempt, grownBytes: number): void
-  /** The attempt is over: nothing of it is under way any more. */
-  onEnded(attempt: Attempt): void
 }
 
 /** Sends one part once. Never rejects for what the world does; a rejection is a mistake of ours. */
@@ -100,7 +95,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
       signal,
       isFreshConnection: attempt.isFreshConnection,
       onSent: (bytes) => handOver(ports, attempt, watchdog, bytes),
-      onStarted: () => watchdog.started(),
+      onStarted: watchdog.started,
     }
     if (transport.hasQueue === true) watchdog.hold()
     const reply = await transport.send(request)
@@ -144,8 +139,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
       attempt.lease = undefined
       const closed = readers.release(fileIndex)
       // A drive that is gone may never close it. What came of the attempt is known by now.
-      if (closed && reader) await unlessLate(clock, FIRED, closed, () => undefined)
-      ports.onEnded(attempt)
+      if (closed && reader) await giveTime(clock, closed)
     }
   }
 }

@@ -47,9 +47,7 @@ export function windowBodies(options: WindowBodiesOptions): WindowBodies {
   const pool = createWindowPool(poolOptions(options))
 
   return {
-    windowBytes: pool.windowBytes,
-    lease: pool.lease,
-    leasedBytes: pool.leasedBytes,
+    ...pool,
     content({ unit, reader: source, hasher, windows, pace, signal, watchdog, onHang }) {
       const take = (bytes: number): Promise<void> | undefined => pace.take(bytes, signal)
       const reader: Pick<Reader, 'read'> = {
@@ -69,8 +67,8 @@ export function windowBodies(options: WindowBodiesOptions): WindowBodies {
         signal,
         slicer: createSlicer(clock, windows[0]?.byteLength ?? 0),
         pace: { pieceBytes: () => pace.pieceBytes(), take },
-        onHold: () => watchdog.hold(),
-        onReady: () => watchdog.resume(),
+        onHold: watchdog.hold,
+        onReady: watchdog.resume,
       })
       const lengthBytes = unit.end - unit.start
       return { make: () => ({ kind: 'windows', lengthBytes, windows: sequence }), ...rest }

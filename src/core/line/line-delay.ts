@@ -52,10 +52,10 @@ export function createLineDelay(
       clock.clearTimeout(timer)
     }
   }
-  const alarm = createAlarm(clock, () => {
+  const setAlarm = createAlarm(clock, () => {
     const began = latestUrl === undefined ? Promise.resolve() : probe(latestUrl)
     void began.then(() => {
-      if (isActive) alarm.set(now() + PROBE_EVERY_MS)
+      if (isActive) setAlarm(now() + PROBE_EVERY_MS)
     })
   })
 
@@ -87,7 +87,7 @@ export function createLineDelay(
     setActive(isNowActive) {
       isActive = isNowActive
       if (transport.roundTrip === undefined) return
-      alarm.set(isActive ? now() + PROBE_EVERY_MS : undefined)
+      setAlarm(isActive ? now() + PROBE_EVERY_MS : undefined)
       if (!isActive) probing?.abort()
     },
   }

@@ -59,16 +59,16 @@ export function createPace(clock: Clock, limit: LimitRate | undefined): Pace {
     for (const waiter of waiters) {
       const waitMs = debt.waitMs(nowMs)
       if (waitMs > 0) {
-        alarm.set(nowMs + Math.min(waitMs, LOOK_MS))
+        setAlarm(nowMs + Math.min(waitMs, LOOK_MS))
         return
       }
       waiters.delete(waiter)
       debt.spend(waiter.bytes, nowMs)
       waiter.go()
     }
-    alarm.set(undefined)
+    setAlarm(undefined)
   }
-  const alarm = createAlarm(clock, serve)
+  const setAlarm = createAlarm(clock, serve)
   const changed = (): void => {
     look(clock.monotonicNow())
     serve()

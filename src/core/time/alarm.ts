@@ -2,28 +2,24 @@
 
 import type { Clock } from '../ports.ts'
 
-export interface Alarm {
-  /** Rings once at this time, monotonic ms, instead of at the one set before; undefined: not at all. */
-  set(atMs: number | undefined): void
-}
+/** Sets the alarm: it rings once at this time, monotonic ms, instead of at the one set before; undefined: not at all. */
+export type SetAlarm = (atMs: number | undefined) => void
 
-export function createAlarm(clock: Clock, onRing: () => void): Alarm {
+export function createAlarm(clock: Clock, onRing: () => void): SetAlarm {
   let timer: unknown
   let setForMs: number | undefined
 
-  return {
-    set(atMs) {
-      if (atMs === setForMs) return
-      clock.clearTimeout(timer)
-      setForMs = atMs
-      if (atMs === undefined) return
-      timer = clock.setTimeout(
-        () => {
-          setForMs = undefined
-          onRing()
-        },
-        Math.max(0, atMs - clock.monotonicNow()),
-      )
-    },
+  return (atMs) => {
+    if (atMs === setForMs) return
+    clock.clearTimeout(timer)
+    setForMs = atMs
+    if (atMs === undefined) return
+    timer = clock.setTimeout(
+      () => {
+        setForMs = undefined
+        onRing()
+      },
+      Math.max(0, atMs - clock.monotonicNow()),
+    )
   }
 }

@@ -23,11 +23,3 @@ export async function withinTime<T>(
 export function timeout(message: string): UploadError {
   return new UploadError('ERR_UPLOAD_TIMEOUT', message)
 }
-
-/** How long work of the host may delay an end, ms. */
-const HOST_WITHIN_MS = 15_000
-
-/** Waits for work of the host that may fail or never end, such as a close of its own, for 15 s at most. Never rejects. */
-export async function giveHostTime(clock: Clock, work: () => Promise<unknown>): Promise<void> {
-  await withinTime(clock, HOST_WITHIN_MS, '', work).catch(() => undefined)
-}

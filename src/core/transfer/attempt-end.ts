@@ -30,10 +30,8 @@ export interface AttemptEndOptions {
   readonly onMoved: () => Promise<void>
 }
 
-export interface AttemptEnd {
-  /** Processes the end of an attempt. Undefined: that is already done. */
-  ended(start: AttemptStart, result: AttemptResult): Promise<void> | undefined
-}
+/** Processes the end of an attempt. Undefined: that is already done. */
+export type AttemptEnd = (start: AttemptStart, result: AttemptResult) => Promise<void> | undefined
 
 export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
   const { job, schedule, host, clock, random, retries, signal, failFile } = options
@@ -160,17 +158,15 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     }
   }
 
-  return {
-    ended(start, result) {
-      const { turn, file, generation } = start
-      const tries = host.ended(start, result)
-      const isOpen = !isSettled(file) && file.generation === generation
-      if (isOpen && result.kind === 'received') return received(start, result.receipt)
-      withoutReceipt(turn.unit)
-      if (!isOpen || result.kind === 'received') return undefined
-      if (result.kind === 'refused') return refused(start, result.verdict, tries, result.isDead === true)
-      return result.kind === 'expired' ? expired(start) : failed(start, result, tries)
-    },
+  return (start, result) => {
+    const { turn, file, generation } = start
+    const tries = host.ended(start, result)
+    const isOpen = !isSettled(file) && file.generation === generation
+    if (isOpen && result.kind === 'received') return received(start, result.receipt)
+    withoutReceipt(turn.unit)
+    if (!isOpen || result.kind === 'received') return undefined
+    if (result.kind === 'refused') return refused(start, result.verdict, tries, result.isDead === true)
+    return result.kind === 'expired' ? expired(start) : failed(start, result, tries)
   }
 }
 

@@ -70,7 +70,6 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       onBytes(grownBytes)
       job.report({ type: 'sent', unit, sentBytes })
     },
-    onEnded: ({ controller }) => transport.controllers?.giveBack(controller),
   }
   const runningOf = (fileIndex: number): Attempt[] => running.filter(({ unit }) => unit.fileIndex === fileIndex)
 
@@ -103,6 +102,8 @@ export function createAttempts(options: AttemptsOptions): Attempts {
         return await attempt.end
       } finally {
         running.splice(running.indexOf(attempt), 1)
+        // Only now: until here it might be aborted, and another attempt must not get it then.
+        transport.controllers?.giveBack(attempt.controller)
       }
     },
     abortFile(fileIndex, reason) {

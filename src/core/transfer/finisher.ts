@@ -18,13 +18,11 @@ export interface FinisherOptions {
   readonly deadlineOf: (file: LedgerFile) => number | undefined
 }
 
-export interface Finisher {
-  /**
-   * Queues a file. One that is queued or under way is not taken again: two parts that become durable together both find their
-   * file complete.
-   */
-  add(file: LedgerFile): void
-}
+/**
+ * Queues a file. One that is queued or under way is not taken again: two parts that become durable together both find their
+ * file complete.
+ */
+export type Finisher = (file: LedgerFile) => void
 
 /** Files that are finished at once, where the job does not say. */
 const AT_ONCE = 4
@@ -77,12 +75,10 @@ export function createFinisher(options: FinisherOptions): Finisher {
     }
     next()
   }
-  return {
-    add(file) {
-      if (known.has(file)) return
-      known.add(file)
-      queue.push(file)
-      next()
-    },
+  return (file) => {
+    if (known.has(file)) return
+    known.add(file)
+    queue.push(file)
+    next()
   }
 }

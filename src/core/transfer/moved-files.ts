@@ -7,18 +7,16 @@ import { missingUnits } from './missing-units.ts'
 import type { Schedule } from './schedule.ts'
 import type { TransferJob } from './transfer-job.ts'
 
-export interface MovedFilesOptions {
-  readonly job: TransferJob
-  readonly schedule: Schedule
-  readonly attempts: Attempts
-  readonly deadlineOf: (file: LedgerFile) => number | undefined
-}
-
 /**
  * Makes a function that restarts the files which were moved since its last call. The attempts of a file end before its first
  * part goes to the new session. All of them end before the job hears that nothing goes to the old session any more.
  */
-export function createMovedFiles({ job, schedule, attempts, deadlineOf }: MovedFilesOptions): () => Promise<void> {
+export function createMovedFiles(
+  job: TransferJob,
+  schedule: Schedule,
+  attempts: Attempts,
+  deadlineOf: (file: LedgerFile) => number | undefined,
+): () => Promise<void> {
   const generations = job.ledger.files.map((file) => file.generation)
   /** Calls under way: files may be moved again while the attempts of an earlier move are still ending. */
   let taking = 0

@@ -55,16 +55,12 @@ export interface Schedule {
   nextDueMs(nowMs: number): number | undefined
 }
 
-export interface ScheduleOptions {
-  readonly order: UnitOrder
-}
-
 /** One in this many of the parts that are out is reserved for the earliest file. */
 const FIRST_COMER_SHARE = 4
 /** Addresses that expire within this time are about to expire, ms. */
 const NEAR_MS = 300_000
 
-export function createSchedule({ order }: ScheduleOptions): Schedule {
+export function createSchedule(order: UnitOrder): Schedule {
   const files = new Map<number, FileQueue>()
   const dropped = new Set<number>()
   /** Turns that were put back, but for those from before their file was held. */

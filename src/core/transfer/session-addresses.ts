@@ -7,6 +7,7 @@ import type { Attempt, AttemptResult } from '../attempt/attempt.ts'
 import { fileAt, type Ledger, type LedgerFile } from '../journal/ledger.ts'
 import { isUploadGone } from '../errors.ts'
 import type { Clock, Protocol } from '../ports.ts'
+import { isPassingStatus } from '../retry.ts'
 
 export interface SessionAddresses {
   /** When the addresses of a file expire, monotonic ms; undefined while that is not known. */
@@ -45,7 +46,8 @@ export function createSessionAddresses(
       )
     },
     judge(reply, unit) {
-      addresses.noteReply(reply.headers)
+      // Many of these are of a gateway. By its clock, a wrong one, every address may be dead, and no request would tell otherwise.
+      if (!isPassingStatus(reply.status)) addresses.noteReply(reply.headers)
       return protocol.judge(reply, unit)
     },
     ended({ address, addressedAtMs, addressesWere, beganAtMs }, result) {

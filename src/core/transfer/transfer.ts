@@ -73,7 +73,7 @@ const LOOKAHEAD = 8
 
 export function createTransfer(ports: TransferPorts, job: TransferJob, signal: AbortSignal): Transfer {
   const { clock } = ports
-  const schedule = createSchedule({ order: job.protocol.traits.order })
+  const schedule = createSchedule(job.protocol.traits.order)
   const addresses = createSessionAddresses(clock, job.ledger, job.protocol, () => host.isInReach(clock.monotonicNow()))
   const hold = (fileIndex: number, isHeld: boolean): void => {
     // Where a file has one part, nothing else of it would go. The schedule itself holds each whose source has failed.
@@ -113,8 +113,8 @@ export function createTransfer(ports: TransferPorts, job: TransferJob, signal: A
     job.report({ type: 'fileState', file })
   }
   const { deadlineOf, lifeOf } = addresses
-  const finisher = createFinisher({ ...life, job, schedule, failFile, deadlineOf })
-  const attemptEnd = createAttemptEnd({
+  const finish = createFinisher({ ...life, job, schedule, failFile, deadlineOf })
+  const processEnd = createAttemptEnd({
     ...ports,
     ...life,
     job,
@@ -122,8 +122,8 @@ export function createTransfer(ports: TransferPorts, job: TransferJob, signal: A
     host,
     failFile,
     lifeOf,
-    onComplete: (file) => finisher.add(file),
-    onMoved: createMovedFiles({ job, schedule, attempts, deadlineOf }),
+    onComplete: finish,
+    onMoved: createMovedFiles(job, schedule, attempts, deadlineOf),
   })
   const attempt = async (turn: Turn, onFree: Attempt['onFree']): Promise<boolean> => {
     const { unit } = turn
@@ -133,13 +133,13 @@ export function createTransfer(ports: TransferPorts, job: TransferJob, signal: A
     const address = addressOf(file, unit)
     const start = { turn, file, address, addressedAtMs, addressesWere, generation, beganAtMs }
     const result = addresses.ended(start, await attempts.send(start, onFree))
-    const ending = attemptEnd.ended(start, result)
+    const ending = processEnd(start, result)
     if (ending) await ending
     return result.kind === 'received'
   }
   const takeUp = (file: LedgerFile): void => {
     if (file.state === 'ready') schedule.add(missingUnits(file), deadlineOf(file))
-    if (file.state === 'received' || file.state === 'confirming') finisher.add(file)
+    if (file.state === 'received' || file.state === 'confirming') finish(file)
   }
   const feeder = createFeeder(job, (file) => {
     takeUp(file)
@@ -162,7 +162,7 @@ export function createTransfer(ports: TransferPorts, job: TransferJob, signal: A
       return life.track(() => attempt(turn, onFree))
     },
     nextDueMs: (nowMs) => (life.signal.aborted ? undefined : (host.dueMs(nowMs) ?? schedule.nextDueMs(nowMs))),
-    probeNow: () => host.probeNow(),
+    probeNow: host.probeNow,
     resetStraggler(nowMs, isIdle) {
       const isTail = isIdle && schedule.readyCount(nowMs) === 0 && feeder.isDone() && host.isInReach(nowMs)
       attempts.resetStraggler(nowMs, isTail)

@@ -4,6 +4,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 import type { Database } from '../database/tables.ts'
+import { wholeText } from '../database/whole-text.ts'
 
 /** What is known of a key. The key itself is shown once, when it is made. */
 export interface ApiKeyRecord {
@@ -40,7 +41,7 @@ export async function createApiKey(
 export async function listApiKeys(db: Database): Promise<ApiKeyRecord[]> {
   const rows = await db
     .selectFrom('api_keys')
-    .select(['id', 'owner', 'name', 'created_at', 'revoked_at'])
+    .select(['id', wholeText('owner', 'owner'), wholeText('name', 'name'), 'created_at', 'revoked_at'])
     .orderBy('created_at')
     .orderBy('id')
     .execute()
@@ -72,7 +73,7 @@ export async function organisationOfKey(db: Database, key: string): Promise<stri
   if (id === undefined) return undefined
   const row = await db
     .selectFrom('api_keys')
-    .select(['owner', 'digest'])
+    .select([wholeText('owner', 'owner'), 'digest'])
     .where('id', '=', id)
     .where('revoked_at', 'is', null)
     .executeTakeFirst()

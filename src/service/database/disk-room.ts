@@ -100,7 +100,8 @@ export async function checkRoomToStart(folder: string, needed: number): Promise<
   if (free >= needed) return
   throw new DiskFullError(
     `The disk of ${folder} has ${inMib(free)} free, and the database needs ${inMib(needed)} to start. ` +
-      'Make room there (df, df -i) and start again: nothing is lost. A small disk can be told to keep less free.',
+      'Make room there (df, df -i) and start again: nothing is lost. A small disk can be told to ' +
+      'keep less free: by keepFreeBytes, or by --keep-free of serve.',
   )
 }
 

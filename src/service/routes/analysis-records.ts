@@ -5,9 +5,13 @@ import type { Kysely, Selectable, Transaction } from 'kysely'
 
 import { timeOf, type ServiceContext } from '../context.ts'
 import type { Tables } from '../database/tables.ts'
+import { wholeText } from '../database/whole-text.ts'
 import { refuse } from '../http/replies.ts'
 
 export type Analysis = Selectable<Tables['requested_analyses']>
+
+/** In place of the name as all columns hold it. */
+export const wholeName = wholeText('name', 'name')
 
 interface Which {
   readonly id: number
@@ -20,7 +24,12 @@ export interface Segments {
 }
 
 export async function find(db: Kysely<Tables>, { id, owner }: Which, isLocked = false): Promise<Analysis> {
-  const query = db.selectFrom('requested_analyses').selectAll().where('id', '=', id).where('owner', '=', owner)
+  const query = db
+    .selectFrom('requested_analyses')
+    .selectAll()
+    .select(wholeName)
+    .where('id', '=', id)
+    .where('owner', '=', owner)
   const found = await (isLocked ? query.forUpdate() : query).executeTakeFirst()
   return found ?? refuse(404, 'analysis_not_found', 'No requested analysis has this id.')
 }

@@ -8,7 +8,15 @@ import { timeOf, type ServiceContext } from '../context.ts'
 import { cutPage, pageOf, refuseCursor } from '../http/paging.ts'
 import { malformed, refuse } from '../http/replies.ts'
 import { analysisRequest, analysisUpdate, MAX_DATABASE_INTEGER, readBody } from '../http/wire.ts'
-import { checkSegmentsAgree, completeDue, find, idsOf, type Analysis, type Segments } from './analysis-records.ts'
+import {
+  checkSegmentsAgree,
+  completeDue,
+  find,
+  idsOf,
+  wholeName,
+  type Analysis,
+  type Segments,
+} from './analysis-records.ts'
 import { idOf } from './segment-routes.ts'
 
 /** How many of the newest are listed, and the most in a page. The interface shows no paging; a query asks for it. */
@@ -27,6 +35,7 @@ export function analysisRoutes(app: FastifyInstance, context: ServiceContext): v
     const analyses = await db
       .selectFrom('requested_analyses')
       .selectAll()
+      .select(wholeName)
       .where('owner', '=', callerOf(request).orgId)
       .$if(afterId !== undefined, (query) => query.where('id', '<', Number(afterId)))
       .orderBy('id', 'desc')
@@ -62,6 +71,7 @@ export function analysisRoutes(app: FastifyInstance, context: ServiceContext): v
           updated_at: now,
         })
         .returningAll()
+        .returning(wholeName)
         .executeTakeFirstOrThrow()
     })
     return withoutOwner(made)
@@ -140,6 +150,7 @@ async function change(
       .where('id', '=', which.id)
       .where('owner', '=', which.owner)
       .returningAll()
+      .returning(wholeName)
       .executeTakeFirstOrThrow()
   })
   return withoutOwner(changed)

@@ -34,6 +34,7 @@ function scriptedUplink(): {
     ...{ flow: 'video', key: 'scripted', state: 'uploading' as UploadState, progress, files: () => files },
     // As in the engine, bytes without a receipt are sent again later.
     pause: () => stop('paused'),
+    resume: () => void (upload.state = 'uploading'),
     cancel: () => stop('cancelling'),
     discard: () => stop('cancelling'),
     on(name: keyof UploadEvents, handler: never) {
@@ -92,7 +93,10 @@ function tryOnce(): void {
   element.uplink = createUplink({ baseUrl, credentials: element.credentials!, retries: 1 })
 }
 
-/** Asks what an element asks when it looks for earlier uploads. One that was added before is answered before, and draws in the next frame. */
+/**
+ * Asks what an element asks when it looks for earlier uploads. One that was added before is answered before, and draws in the next
+ * frame.
+ */
 async function look(): Promise<void> {
   const element = document.querySelector('mocap-uploader')!
   const uplink = createUplink({ baseUrl: element.getAttribute('base-url')!, credentials: element.credentials! })

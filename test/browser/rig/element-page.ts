@@ -18,7 +18,10 @@ export interface ElementPages {
   pathOf(name: string): string
 }
 
-/** Call this within a `describe`. `files` are written into a folder for the tests; `headers` go with every answer of the page, `flags` to the browser. */
+/**
+ * Call this within a `describe`. `files` are written into a folder for the tests; `headers` go with every answer of the page,
+ * `flags` to the browser.
+ */
 export function useElementPages(
   files: Readonly<Record<string, Uint8Array>>,
   headers: Readonly<Record<string, string>> = {},

@@ -38,7 +38,7 @@ it.each([
 })
 
 it('names the option whose value the service would not take', async () => {
-  const defaults = { port: '0', host: '127.0.0.1', databaseConnections: '10', addressLife: '1h' }
+  const defaults = { port: '0', host: '127.0.0.1', addressLife: '1h' }
   const options = { ...defaults, stopWithin: '30s', endSessionsAfter: '7d', maxFiles: '0' }
 
   await expect(serveSettings(options, {})).rejects.toThrow('--max-files must be an integer from 1 to 100000')

@@ -11,6 +11,7 @@ import { installCli } from '../cli-under-test.ts'
 import type { CliUnderTest } from '../cli-under-test.ts'
 
 const TOKENS = ['--jwt-issuer', 'https://issuer.example', '--jwt-audience', 'uploads']
+const ON_SERVER = { DATABASE_URL: 'postgres://a.example/mocap', S3_BUCKET: 'bucket' }
 const SECRET = 'hidden-in-the-environment'
 
 let cli: CliUnderTest
@@ -26,8 +27,10 @@ afterAll(() => cli.remove())
 it.each<[string, string[], Record<string, string>]>([
   ['--address-life must be more than 0 and at most 7 days', ['--address-life', '8d'], {}],
   ['--complete-after must be 0 to ten years', ['--complete-after', '3641d'], {}],
-  ['--database-connections must be an integer from 2 to 1000', ['--database-connections', '1001'], {}],
-  ['--database-connections is "1": give a whole number of 2', ['--database-connections', '1'], {}],
+  ['--database-connections must be an integer from 2 to 1000', ['--database-connections', '1001'], ON_SERVER],
+  ['--database-connections is "1": give a whole number of 2', ['--database-connections', '1'], ON_SERVER],
+  ['--database-connections is for a PostgreSQL server, and none is named', ['--database-connections', '10'], {}],
+  ['--keep-free is for the disk of --data, which is not given', ['--keep-free', '64MiB'], {}],
   ['--end-sessions-after must not be shorter than --address-life', ['--end-sessions-after', '59m'], {}],
   ['--public-url must be an http or https URL', ['--public-url', 'ftp://a.example'], {}],
   ['MOCAP_METRICS_TOKEN must be visible ASCII', [], { MOCAP_METRICS_TOKEN: `${SECRET} ä` }],
@@ -69,7 +72,7 @@ it.each<[string, string[], Record<string, string>]>([
 })
 
 const times = { addressLife: '1h', stopWithin: '30s', endSessionsAfter: '30d' }
-const options = { port: '0', host: '127.0.0.1', databaseConnections: '10', ...times }
+const options = { port: '0', host: '127.0.0.1', ...times }
 
 it('takes a stop without any delay, and no other time of nothing', async () => {
   expect(await serveSettings({ ...options, stopDelay: '0s' }, {})).toMatchObject({ stopDelayMs: 0 })
@@ -93,6 +96,6 @@ it.each(['MOCAP_API_KEY', 'MOCAP_ACCESS_TOKEN'])(
 )
 
 it('takes 0 for what is kept free of the disk, and for no other size', async () => {
-  expect(await serveSettings({ ...options, keepFree: '0' }, {})).toMatchObject({ keepFreeBytes: 0 })
+  expect(await serveSettings({ ...options, data: 'data', keepFree: '0' }, {})).toMatchObject({ keepFreeBytes: 0 })
   await expect(serveSettings({ ...options, maxBody: '0' }, {})).rejects.toThrow('--max-body must be at least one byte')
 })

@@ -8,6 +8,7 @@ import { outageFields, tellAsJson } from '../../../src/cli/views/json-lines.ts'
 import { createOutput } from '../../../src/cli/views/output.ts'
 import { loudEmitter } from '../../helpers/loud-emitter.ts'
 import { textSoFar } from '../../helpers/text-so-far.ts'
+import type { ErrorSummary } from '../../../src/core/errors.ts'
 import type { Upload } from '../../../src/flows/upload.ts'
 
 function stage(isJson: boolean, isTerminal = false) {
@@ -221,5 +222,38 @@ it('a drive that is away has one line, however many files lie on it and however 
   expect(said().trim().split('\n')).toEqual([
     'waiting for a.mp4: "/mnt/nas/a.mp4" cannot be read at byte 0: its drive does not answer. Check that it is connected. It is tried again by itself for some minutes.',
     'waiting for b.mp4: "/mnt/nas/b.mp4" cannot be read at byte 7: its drive does not answer. Check that it is connected. It is tried again by itself for some minutes.',
+  ])
+})
+
+it('scripts are told once of each file on a drive that is away, until it is away again, and of every other retry', () => {
+  const { output, emitter, upload, said } = stage(true)
+  let nowMs = 0
+  tellAsJson(upload, output, () => nowMs)
+  const retry = (fileIndex: number, attempt: number, error: ErrorSummary) =>
+    emitter.emit('retry', { fileIndex, partNumber: 1, name: `${fileIndex}.action`, attempt, delayMs: 12_000, error })
+  const away = (fileIndex: number, attempt: number) =>
+    retry(fileIndex, attempt, {
+      code: 'ERR_UPLOAD_SOURCE_READ',
+      message: `"/mnt/nas/${fileIndex}.action" is gone with its drive. Put that back.`,
+      file: `${fileIndex}.action`,
+    })
+  const files = 500
+  const tryAll = (attempt: number) => {
+    for (let fileIndex = 0; fileIndex < files; fileIndex += 1) away(fileIndex, attempt)
+    nowMs += 12_000
+  }
+
+  for (let attempt = 1; attempt <= 63; attempt += 1) tryAll(attempt)
+  const ofOutage = said()
+  nowMs += 600_000
+  away(7, 1)
+  for (const attempt of [1, 2]) retry(7, attempt, { code: 'ERR_UPLOAD_NETWORK', message: 'Reset.' })
+
+  expect(ofOutage.match(/"retry"/g)).toHaveLength(files)
+  const rest = said().trim().split('\n')
+  expect(rest.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    { event: 'retry', fileIndex: 7, error: { code: 'ERR_UPLOAD_SOURCE_READ' } },
+    { event: 'retry', fileIndex: 7, attempt: 1, error: { code: 'ERR_UPLOAD_NETWORK' } },
+    { event: 'retry', fileIndex: 7, attempt: 2, error: { code: 'ERR_UPLOAD_NETWORK' } },
   ])
 })

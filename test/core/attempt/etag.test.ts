@@ -7,10 +7,10 @@ const MD5 = '9e107d9d372bb6826bd81d3542a419d6'
 
 describe('parseEtag', () => {
   it('reads quoted, bare and weak ETags', () => {
-    expect(parseEtag(`"${MD5}"`)).toEqual({ raw: `"${MD5}"`, value: MD5, isWeak: false })
-    expect(parseEtag(MD5)).toEqual({ raw: MD5, value: MD5, isWeak: false })
-    expect(parseEtag(`W/"${MD5}"`)).toEqual({ raw: `W/"${MD5}"`, value: MD5, isWeak: true })
-    expect(parseEtag('  "0x8DBC" ')).toEqual({ raw: '"0x8DBC"', value: '0x8DBC', isWeak: false })
+    expect(parseEtag(`"${MD5}"`)).toEqual({ raw: `"${MD5}"`, value: MD5 })
+    expect(parseEtag(MD5)).toEqual({ raw: MD5, value: MD5 })
+    expect(parseEtag(`W/"${MD5}"`)).toEqual({ raw: `W/"${MD5}"`, value: MD5 })
+    expect(parseEtag('  "0x8DBC" ')).toEqual({ raw: '"0x8DBC"', value: '0x8DBC' })
     expect(parseEtag(`"${MD5}-3"`)?.value).toBe(`${MD5}-3`)
   })
 

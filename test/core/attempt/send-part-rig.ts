@@ -85,7 +85,6 @@ export async function setUp(options: SetUpOptions = {}) {
         sent.push(sentBytes)
         grownBytes.push(grown)
       },
-      onEnded: () => undefined,
     }
     const end = options.end ?? bytes.byteLength
     const attempt: Attempt = {

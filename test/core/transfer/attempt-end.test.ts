@@ -200,7 +200,7 @@ function setUp({ usedTries = 0, renew = () => true }: SetUpOptions = {}) {
   const ledger = createLedger([{ fileIndex: 0, name: 'a.mp4', sizeBytes: 20, partSizeBytes: 10, partCount: 2 }])
   const file = fileAt(ledger, 0)
   const unit = { fileIndex: 0, partNumber: 1, start: 0, end: 10 }
-  const schedule = createSchedule({ order: 'any' })
+  const schedule = createSchedule('any')
   schedule.add([unit])
   const turn: Turn = { ...schedule.take(0)!, usedTries }
   const events: TransferEvent[] = []
@@ -226,7 +226,7 @@ function setUp({ usedTries = 0, renew = () => true }: SetUpOptions = {}) {
   const never = (): never => {
     throw new Error('Nothing fails here.')
   }
-  const { ended } = createAttemptEnd({
+  const ended = createAttemptEnd({
     ...{ job, schedule, clock, random, retries: 6, signal: new AbortController().signal },
     host: createHostWatch({
       clock,

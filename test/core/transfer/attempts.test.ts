@@ -70,6 +70,49 @@ describe('the controller of an attempt', () => {
   })
 })
 
+/** Stops a session at an event, or so many turns of the microtask queue after it, and runs another one on the same transport. */
+async function nextAfterStop(eventNumber: number, turns: number) {
+  const world = createWorld()
+  const spare: AbortController[] = []
+  const controllers: Transport['controllers'] = {
+    take: () => spare.pop() ?? new AbortController(),
+    giveBack(controller) {
+      if (!controller.signal.aborted) spare.push(controller)
+    },
+  }
+  const engine = createEngine({
+    ...{ clock: world.clock, random: () => 0.5, concurrency: 2, memoryBytes: 4 * 64 * 1024 },
+    transport: { ...world.store, controllers },
+  })
+  const job = world.job({ sources: world.sources([3_000]), partSizeBytes: 1_000 })
+  const stop = new AbortController()
+  let eventCount = 0
+  const report = (): void => {
+    eventCount += 1
+    if (eventCount === eventNumber) void passTurns(turns).then(() => stop.abort(new Error('paused')))
+  }
+  await world.until(engine.run({ ...job, report }, stop.signal)).catch(() => undefined)
+  const next = world.job({ sources: world.sources([3_000]), partSizeBytes: 1_000 })
+  let result: unknown
+  void engine.run(next, new AbortController().signal).then((found) => (result = found))
+  await world.clock.advance(60_000)
+  return { result, eventCount }
+}
+
+it('a session that is stopped at whatever moment leaves no aborted controller to the next session, which would never end', async () => {
+  const { eventCount } = await nextAfterStop(Infinity, 0)
+  expect(eventCount).toBeGreaterThan(5)
+  for (let eventNumber = 1; eventNumber <= eventCount; eventNumber += 1) {
+    for (let turns = 0; turns < 30; turns += 1) {
+      const { result } = await nextAfterStop(eventNumber, turns)
+      expect({ eventNumber, turns, result }).toEqual({
+        ...{ eventNumber, turns },
+        result: { confirmedCount: 1, failedCount: 0 },
+      })
+    }
+  }
+})
+
 describe('an attempt whose hash cannot be freed', () => {
   it('is over all the same, and gives its windows and its source back', async () => {
     const world = createWorld()

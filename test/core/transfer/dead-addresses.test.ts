@@ -116,8 +116,8 @@ describe('addresses that are no longer taken', () => {
     const run = async (aheadMs: number) => {
       const begin = createWorld().clock.wallNow()
       const date = new Date(begin + aheadMs).toUTCString()
-      const busy = { kind: 'status', status: 503, headers: { date } } as const
-      const world = createWorld({ fault: nth([busy]) })
+      const slow = { kind: 'status', status: 400, code: 'RequestTimeout', headers: { date } } as const
+      const world = createWorld({ fault: nth([slow]) })
       const job = world.job({ sources: world.sources([100]), renew: () => true })
       job.ledger.files[0]!.addresses = [`https://store.test/0/1?g=1&Expires=${begin / 1_000 + 60}`]
       await world.until(world.engine.run(job, signal()))
@@ -128,9 +128,26 @@ describe('addresses that are no longer taken', () => {
     expect(await run(120_000)).toEqual([1, 2])
   })
 
+  it.each([429, 500, 502, 503, 504])(
+    'are not taken for dead by the clock of a gateway that answers %s in place of the storage',
+    async (status) => {
+      const begin = createWorld().clock.wallNow()
+      const wrong = { kind: 'status', status, headers: { date: new Date(begin + 1e9).toUTCString() } } as const
+      const world = createWorld({ fault: nth([wrong]) })
+      let renewals = 0
+      const job = world.job({ sources: world.sources([100]), renew: () => ((renewals += 1), true) })
+      job.ledger.files[0]!.addresses = [`https://store.test/0/1?g=1&Expires=${begin / 1_000 + 600}`]
+
+      expect(await world.until(world.engine.run(job, signal()))).toEqual({ confirmedCount: 1, failedCount: 0 })
+
+      expect(renewals).toBe(0)
+    },
+  )
+
   it('are not taken for dead where they say how long they live, and not until when', async () => {
-    const busy = { kind: 'status', status: 503, headers: { date: new Date(1_800_000_000_000).toUTCString() } } as const
-    const world = createWorld({ fault: nth([busy]) })
+    const headers = { date: new Date(1_800_000_000_000).toUTCString() }
+    const slow = { kind: 'status', status: 400, code: 'RequestTimeout', headers } as const
+    const world = createWorld({ fault: nth([slow]) })
     let renewals = 0
     const job = world.job({ sources: world.sources([100]), renew: () => ((renewals += 1), true) })
     job.ledger.files[0]!.addresses = ['https://store.test/0/1?g=1&expires=900&token=x']

@@ -20,7 +20,7 @@ function finisherOf(
   const voided: string[] = []
   const added: string[] = []
   const tasks: Promise<void>[] = []
-  const finisher = createFinisher({
+  const add = createFinisher({
     job: {
       finish,
       ...atOnce,
@@ -38,47 +38,47 @@ function finisherOf(
     failFile: () => Promise.reject(new Error('No file fails here.')),
     deadlineOf: () => undefined,
   })
-  return { finisher, voided, added, tasks }
+  return { finish: add, voided, added, tasks }
 }
 
 describe('createFinisher', () => {
   it('is done with a file in the same step where there is nothing to wait for', () => {
     const finished: LedgerFile[] = []
-    const { finisher } = finisherOf((file) => {
+    const { finish } = finisherOf((file) => {
       finished.push(file)
       return undefined
     })
     const files = filesToFinish()
 
-    for (const file of files) finisher.add(file)
+    for (const file of files) finish(file)
 
     expect(finished).toEqual(files)
   })
 
   it('takes a file again that was done in one step and has become complete once more', () => {
     let count = 0
-    const { finisher } = finisherOf(() => void (count += 1))
+    const { finish } = finisherOf(() => void (count += 1))
     const [file] = filesToFinish()
 
-    finisher.add(file!)
-    finisher.add(file!)
+    finish(file!)
+    finish(file!)
 
     expect(count).toBe(2)
   })
 
   it('waits for four at once where the job does not say', () => {
     let count = 0
-    const { finisher } = finisherOf(() => (void (count += 1), new Promise(() => undefined)), {})
+    const { finish } = finisherOf(() => (void (count += 1), new Promise(() => undefined)), {})
 
-    for (const file of filesToFinish(9)) finisher.add(file)
+    for (const file of filesToFinish(9)) finish(file)
 
     expect(count).toBe(4)
   })
 
   it('does not count those that hang, up to 64 of them, and counts those again that go on', () => {
     const tells: ((isHung: boolean) => void)[] = []
-    const { finisher } = finisherOf((_, __, onHang) => (tells.push(onHang), new Promise(() => undefined)))
-    for (const file of filesToFinish(100)) finisher.add(file)
+    const { finish } = finisherOf((_, __, onHang) => (tells.push(onHang), new Promise(() => undefined)))
+    for (const file of filesToFinish(100)) finish(file)
     expect(tells).toHaveLength(1)
 
     tells[0]?.(true)
@@ -93,15 +93,15 @@ describe('createFinisher', () => {
   })
 
   it('begins with none once the transfer was stopped', () => {
-    const { finisher } = finisherOf(() => expect.unreachable('It is over.'), {}, AbortSignal.abort())
+    const { finish } = finisherOf(() => expect.unreachable('It is over.'), {}, AbortSignal.abort())
 
-    for (const file of filesToFinish()) finisher.add(file)
+    for (const file of filesToFinish()) finish(file)
   })
 
   it('waits for no more than so many at once, takes none twice, and sends again what was voided', async () => {
     const ends: ((again: readonly number[]) => void)[] = []
     const begun: number[] = []
-    const { finisher, voided, added, tasks } = finisherOf(
+    const { finish, voided, added, tasks } = finisherOf(
       (file) => {
         begun.push(file.plan.fileIndex)
         return new Promise<readonly number[]>((resolve) => ends.push(resolve))
@@ -110,8 +110,8 @@ describe('createFinisher', () => {
     )
 
     for (const file of filesToFinish()) {
-      finisher.add(file)
-      finisher.add(file)
+      finish(file)
+      finish(file)
     }
     expect(begun).toEqual([0, 1])
     ends[0]?.([1])

@@ -12,7 +12,7 @@ function twoFiles() {
   const plan = { sizeBytes: 20, partSizeBytes: 10, partCount: 2 }
   const ledger = createLedger([0, 1].map((fileIndex) => ({ fileIndex, name: `${fileIndex}.mp4`, ...plan })))
   for (const file of ledger.files) file.state = 'ready'
-  const schedule = createSchedule({ order: 'any' })
+  const schedule = createSchedule('any')
   for (const fileIndex of [0, 1]) schedule.add([{ fileIndex, partNumber: 1, start: 0, end: 10 }])
   const told: string[] = []
   const ends: (() => void)[] = []
@@ -25,10 +25,8 @@ function twoFiles() {
     told.push('moved')
     return new Promise((resolve) => (hasHeard = resolve))
   }
-  const takeUpMoved = createMovedFiles({
-    ...{ job: { ledger, moved } as Partial<TransferJob> as TransferJob, schedule, attempts },
-    deadlineOf: () => undefined,
-  })
+  const job = { ledger, moved } as Partial<TransferJob> as TransferJob
+  const takeUpMoved = createMovedFiles(job, schedule, attempts, () => undefined)
   const [one, other] = [fileAt(ledger, 0), fileAt(ledger, 1)]
   return { one, other, schedule, told, ends, takeUpMoved, hear: () => hasHeard() }
 }

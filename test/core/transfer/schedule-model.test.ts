@@ -57,7 +57,7 @@ it('chooses as its rules say, whatever happens in whatever order', () => {
       fc.array(lengths, { minLength: 1, maxLength: 3 }),
       fc.array(step, { maxLength: 60 }),
       (order, files, steps) => {
-        const [schedule, naive] = [createSchedule({ order }), naiveSchedule(order)]
+        const [schedule, naive] = [createSchedule(order), naiveSchedule(order)]
         const both = [schedule, naive]
         /** What was given out and did not come back; of a file that began anew since as well. */
         const out: Turn[] = []

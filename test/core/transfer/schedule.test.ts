@@ -12,7 +12,7 @@ const units = (fileIndex: number, count: number): Unit[] =>
 
 describe('a schedule in any order', () => {
   it('gives files of one size in the order in which they came, and their parts in order', () => {
-    const schedule = createSchedule({ order: 'any' })
+    const schedule = createSchedule('any')
     schedule.add(units(1, 2))
     schedule.add(units(0, 2))
 
@@ -21,7 +21,7 @@ describe('a schedule in any order', () => {
   })
 
   it('finishes the file with the least left before it begins another', () => {
-    const schedule = createSchedule({ order: 'any' })
+    const schedule = createSchedule('any')
     schedule.add(units(0, 6))
     for (let taken = 0; taken < 3; taken += 1) schedule.settle(schedule.take(0)!)
     schedule.add(units(1, 4))
@@ -36,7 +36,7 @@ describe('a schedule in any order', () => {
   })
 
   it('gives nothing of a file that is held, new or put back before, and all of it in the old order afterwards', () => {
-    const schedule = createSchedule({ order: 'any' })
+    const schedule = createSchedule('any')
     schedule.add(units(0, 4))
     schedule.add(units(1, 5))
     const [first, second] = [schedule.take(0)!, schedule.take(0)!]
@@ -53,7 +53,7 @@ describe('a schedule in any order', () => {
   })
 
   it('gives again of a file that is held only what is put back meanwhile', () => {
-    const schedule = createSchedule({ order: 'any' })
+    const schedule = createSchedule('any')
     schedule.add(units(0, 4))
     const [first, second] = [schedule.take(0)!, schedule.take(0)!]
     schedule.putBack(first, 10)
@@ -67,7 +67,7 @@ describe('a schedule in any order', () => {
   })
 
   it('forgets with a restart that a file was held, and what waited for that', () => {
-    const schedule = createSchedule({ order: 'any' })
+    const schedule = createSchedule('any')
     schedule.add(units(0, 2))
     schedule.putBack(schedule.take(0)!, 10)
     schedule.hold(0, true)
@@ -79,7 +79,7 @@ describe('a schedule in any order', () => {
   })
 
   it('keeps a quarter of the slots, and no more, for the file that came first, so that a huge one moves meanwhile', () => {
-    const schedule = createSchedule({ order: 'any' })
+    const schedule = createSchedule('any')
     schedule.add(units(0, 100).map((each) => ({ ...each, end: 1_000 })))
     for (let file = 1; file <= 100; file += 1) schedule.add([unit(file, 1)])
 
@@ -103,7 +103,7 @@ describe('a schedule in any order', () => {
   })
 
   it('gives files whose addresses are about to die before all others, one by one', () => {
-    const schedule = createSchedule({ order: 'any' })
+    const schedule = createSchedule('any')
     const minutes = (count: number): number => count * 60_000
     schedule.add(units(0, 1), minutes(60))
     schedule.add(units(1, 3), minutes(8))
@@ -115,7 +115,7 @@ describe('a schedule in any order', () => {
   })
 
   it('keeps a part back until its time, and lets it go before new ones then', () => {
-    const schedule = createSchedule({ order: 'any' })
+    const schedule = createSchedule('any')
     schedule.add(units(0, 3))
     const turn = schedule.take(0)!
     schedule.putBack({ ...turn, attempt: 2 }, 500)
@@ -125,7 +125,7 @@ describe('a schedule in any order', () => {
   })
 
   it('probes with a part that waits also before its time, where no other is left', () => {
-    const schedule = createSchedule({ order: 'any' })
+    const schedule = createSchedule('any')
     schedule.add(units(0, 1))
     schedule.putBack(schedule.take(0)!, 60_000)
 
@@ -133,7 +133,7 @@ describe('a schedule in any order', () => {
   })
 
   it('probes before its time with no part that waits for its source', () => {
-    const schedule = createSchedule({ order: 'any' })
+    const schedule = createSchedule('any')
     schedule.add(units(0, 1))
     schedule.add(units(1, 1))
     schedule.putBack({ ...schedule.take(0)!, isSourceBusy: true }, 30_000)
@@ -144,7 +144,7 @@ describe('a schedule in any order', () => {
   })
 
   it('gives nothing else of a file while a part of it waits for its source', () => {
-    const schedule = createSchedule({ order: 'any' })
+    const schedule = createSchedule('any')
     schedule.add(units(0, 3))
     const [first, second] = [schedule.take(0)!, schedule.take(0)!]
     for (const turn of [first, second]) schedule.putBack({ ...turn, isSourceBusy: true }, 30_000)
@@ -156,7 +156,7 @@ describe('a schedule in any order', () => {
   })
 
   it('lets parts of the same time go in the order in which they were put back', () => {
-    const schedule = createSchedule({ order: 'any' })
+    const schedule = createSchedule('any')
     schedule.add(units(0, 3))
     const turns = [schedule.take(0)!, schedule.take(0)!, schedule.take(0)!]
     for (const index of [1, 2, 0]) schedule.putBack(turns[index]!, 10)
@@ -165,7 +165,7 @@ describe('a schedule in any order', () => {
   })
 
   it('gives nothing of a dropped file, also not what is put back, added or begun anew later', () => {
-    const schedule = createSchedule({ order: 'any' })
+    const schedule = createSchedule('any')
     schedule.add(units(0, 3))
     const [out, waiting] = [schedule.take(0)!, schedule.take(0)!]
     schedule.add(units(1, 1))
@@ -182,7 +182,7 @@ describe('a schedule in any order', () => {
   })
 
   it('takes nothing back that was given out before the file began anew', () => {
-    const schedule = createSchedule({ order: 'any' })
+    const schedule = createSchedule('any')
     schedule.add(units(0, 2))
     const old = schedule.take(0)!
 
@@ -193,7 +193,7 @@ describe('a schedule in any order', () => {
   })
 
   it('takes up parts again of a file that had nothing left', () => {
-    const schedule = createSchedule({ order: 'any' })
+    const schedule = createSchedule('any')
     schedule.add(units(0, 2))
     for (const turn of [schedule.take(0)!, schedule.take(0)!]) schedule.settle(turn)
 
@@ -205,7 +205,7 @@ describe('a schedule in any order', () => {
 
 describe('a schedule with one writer per file', () => {
   it('gives one part of a file at a time, in order', () => {
-    const schedule = createSchedule({ order: 'next' })
+    const schedule = createSchedule('next')
     schedule.add(units(0, 2))
     schedule.add(units(1, 2))
 
@@ -222,7 +222,7 @@ describe('a schedule with one writer per file', () => {
   })
 
   it('gives no later part while an earlier one waits to be tried again', () => {
-    const schedule = createSchedule({ order: 'next' })
+    const schedule = createSchedule('next')
     schedule.add(units(0, 2))
     const turn = schedule.take(0)!
     schedule.putBack(turn, 100)
@@ -242,7 +242,7 @@ describe('any schedule', () => {
         fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 4 }),
         fc.array(action, { maxLength: 60 }),
         (order, counts, actions) => {
-          const schedule = createSchedule({ order })
+          const schedule = createSchedule(order)
           counts.forEach((count, fileIndex) => schedule.add(units(fileIndex, count)))
           const out: Turn[] = []
           const done: string[] = []
@@ -282,7 +282,7 @@ describe('any schedule', () => {
     'grows with the number of files that all wait, not with its square (%s)',
     async (order) => {
       const wait = (files: number) => {
-        const schedule = createSchedule({ order })
+        const schedule = createSchedule(order)
         for (let file = 0; file < files; file += 1) schedule.add([unit(file, 1)])
         for (let round = 0; round < files; round += 1) {
           schedule.readyCount(0)

@@ -32,7 +32,8 @@ beforeAll(async () => {
   await (await startUnderTest({ dataDir, preparedDatabase })).close()
   const ring = await openKeyRing({ dataDir })
   mine = await ring.create('org-mine', 'capture room')
-  theirs = await ring.create('org-theirs', 'ballpark')
+  // A byte order mark is part of a name.
+  theirs = await ring.create('\ufefforg-mine', '\ufeffballpark')
   revoked = await ring.create('org-mine', 'lost laptop')
   await ring.revoke(revoked.id)
   await ring.close()
@@ -85,6 +86,14 @@ describe('API keys', () => {
     expect(await statusOf({ authorization: `Bearer ${mine.key}` })).toBe(403)
   })
 
+  it('open nothing of an organisation whose name differs in what nobody sees', async () => {
+    const session = { org_id: 'org-mine', mocap_type_id: 2, session_type_id: 1, session_date: '2026-11-20' }
+    const { json } = await as(() => theirs.key)('POST', '/mocap_session', session)
+
+    expect(json).toMatchObject({ error: { code: 'organisation_refused' } })
+    expect((await asMine('POST', '/mocap_session', session)).status).toBe(200)
+  })
+
   it('are listed without what opens anything, and are of an organisation and have a name', async () => {
     await service.close()
     const ring = await openKeyRing({ dataDir })
@@ -104,7 +113,7 @@ describe('API keys', () => {
     })
 
     expect(list.map(({ id }) => id).sort()).toEqual([mine.id, theirs.id, revoked.id].sort())
-    expect({ ...list.find(({ id }) => id === mine.id), key: mine.key }).toEqual(mine)
+    for (const one of [mine, theirs]) expect({ ...list.find(({ id }) => id === one.id), key: one.key }).toEqual(one)
     expect([again, unknown]).toEqual([true, false])
     expect(afterwards).toEqual(list)
     expect(service.credentials).toEqual({ apiKeys: [], accessTokens: [] })

@@ -143,7 +143,9 @@ it.skipIf(!canMount())('says at the start how much room the database lacks, and 
     },
   )
   expect(message).toContain(disk)
-  expect(message).toMatch(/has \d+ MiB free, and the database needs 112 MiB to start\. Make room/)
+  expect(message).toMatch(
+    /has \d+ MiB free, and the database needs 112 MiB to start\. Make room .* by keepFreeBytes, or by --keep-free of serve\.$/,
+  )
 })
 
 it.skipIf(!canMount())('starts on a disk that is small where nothing is to be kept free', async () => {

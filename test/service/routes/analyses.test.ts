@@ -66,6 +66,20 @@ it('is renamed by its record, as it was answered, also once it is completed, and
   expect((await service.call('PATCH', path, { status: 'requested' })).status).toBe(409)
 })
 
+it('keeps a byte order mark that its name begins with, in every answer and after a change', async () => {
+  const made = await service.call('POST', '/player_group_segments', { movement_type_id: 1, dom_hand: 'RHA' })
+  const { analysis_segment_id: segment } = made.json as { analysis_segment_id: number }
+  const report = { name: '\ufeffReport', primary_analysis_segment_id: segment }
+  const draft = (await service.call('POST', '/requested_analyses', report)).json as { id: number; name: string }
+  const path = `/requested_analyses/${draft.id}`
+  const submitted = await service.call('PATCH', `${path}/submit`)
+  const found = await service.call('GET', path)
+  const list = (await service.call('GET', '/requested_analyses')).json as { requested_analyses: { name: string }[] }
+
+  const answers = [draft, submitted.json, found.json, list.requested_analyses[0]] as { name: string }[]
+  expect(answers.map(({ name }) => name)).toEqual(answers.map(() => report.name))
+})
+
 it('fixes its segment, which reads one analysis of those that use it', async () => {
   const made = await service.call('POST', '/player_group_segments', { movement_type_id: 1, dom_hand: 'RHA' })
   const { analysis_segment_id: segment } = made.json as { analysis_segment_id: number }

@@ -17,6 +17,7 @@ interface Described {
 }
 interface Document {
   readonly openapi: string
+  readonly servers: readonly { readonly url: string }[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>
   readonly components: { readonly schemas: Readonly<Record<string, object>> }
 }
@@ -207,6 +208,13 @@ describe('the OpenAPI document', () => {
     expect(security).toEqual([])
     expect(Object.keys(responses)).toContain(String((await service.call('GET', path, undefined, {})).status))
   })
+
+  it.each(['https://service.example/', 'https://proxy.example/below/a/path/'])(
+    'names the service where the document is, also below a path of a proxy: %s',
+    (place) => {
+      expect(committed.servers.map(({ url }) => new URL(url, `${place}openapi.json`).href)).toEqual([place])
+    },
+  )
 
   it('is served to anybody as it is committed, and shown on a page that runs nothing', async () => {
     const served = await service.call('GET', '/openapi.json', undefined, {})

@@ -65,8 +65,9 @@ let collator: Intl.Collator | undefined
 /**
  * The files that one or more paths mean, one path after the other. Below a folder, each level is in natural order
  * (take-2 before take-10), junk is left out and named, and links are followed, each folder being entered once, but not
- * to a folder that they lie in. A file that is named itself is taken whatever it is called. Rejects with ERR_UPLOAD_SOURCE_READ for a path or folder that
- * cannot be read, and with ERR_UPLOAD_INVALID_ARGUMENT for a folder without a file to upload.
+ * to a folder that they lie in. A file that is named itself is taken whatever it is called. Rejects with
+ * ERR_UPLOAD_SOURCE_READ for a path or folder that cannot be read, and with ERR_UPLOAD_INVALID_ARGUMENT for a folder
+ * without a file to upload.
  */
 export async function filesUnder(
   paths: string | readonly string[],

@@ -12,6 +12,7 @@ import { systemClock } from '../../web/system-clock.ts'
 import { driveChanged, fileGone, fileProblem } from '../file-problem.ts'
 import { unlessBusy } from './busy-file.ts'
 import { driveOf, isDriveGone, noteDevice } from './drives.ts'
+import { createFingerprint, type Fingerprint } from './fingerprint.ts'
 import { lookAt, lookFirst, openRegularFile, type OpenFile, type Place } from './open-file.ts'
 import { createQuickDisk, type QuickDisk } from './quick-disk.ts'
 import { isPromise } from '../../../core/is-promise.ts'
@@ -46,39 +47,50 @@ export function fileSourceOn(
   }
   const location = resolve(path)
   const place: Place = { location, folder: dirname(location) }
-  /** The drive on which it was last seen. */
+  /** The drive on which it was last seen, and its number there when it was last opened. */
   let device: bigint | undefined
-  /** Some of it may have been sent, and since then its drive was away: another card may be in its place, with a file that looks alike. */
-  let hasOpened = false
-  let mayBeAnother = false
-  const onGone = (): void => {
-    mayBeAnother = hasOpened
-  }
+  let inode: bigint | undefined
+  const past: Past = { fingerprint: undefined, trouble: undefined }
   /** Makes the reader if this is the expected file. Otherwise closes the file. */
   const check = (file: OpenFile, expected: SourceIdentity): Reader | Promise<Reader> => {
     const { facts } = file
+    const { fingerprint, trouble } = past
+    const accept = (): Reader => {
+      if (past.trouble === trouble) past.trouble = undefined
+      device = facts.dev
+      inode = facts.ino
+      return fileReader(disk, place, file, past)
+    }
+    // A drive that is gone may fail to close it, which says nothing more.
+    const refuse = (error: unknown): Promise<never> =>
+      file.close().finally(() => {
+        throw error
+      }) as Promise<never>
     noteDevice(place.folder, facts.dev)
     try {
       requireSame(location, expected, identityOf(facts))
-      if (mayBeAnother) throw driveChanged(location)
-      device = facts.dev
-      hasOpened = true
     } catch (error) {
-      // A drive that is gone may fail to close it, which says nothing more.
-      return file.close().finally(() => {
-        throw error
-      }) as Promise<never>
+      return refuse(error)
     }
-    return fileReader(disk, place, file, onGone)
+    const isPutBack = trouble?.isGone === true || device !== facts.dev
+    const mayBeAnother = isPutBack || trouble !== undefined || inode !== facts.ino
+    if (!fingerprint || !mayBeAnother) return accept()
+    return isKnown(location, file, fingerprint, isPutBack)
+      .then((isSame) => {
+        if (isSame) return accept()
+        // That fails the file. A resume may be given the same source, and proves by itself what it holds then.
+        forget(past)
+        throw driveChanged(location, false)
+      })
+      .catch(refuse)
   }
 
   /** A file that is nowhere may be back in a moment, if its drive is gone too. */
   const orGone = async (error: unknown): Promise<never> => {
     const seen = device ?? driveOf(place.folder)
-    const isWithDrive = isNowhere(error) && typeof seen === 'bigint' && (await isDriveGone(location, seen))
-    if (!isWithDrive) throw error
-    onGone()
-    throw fileGone(error, location, true)
+    const isGone = isNowhere(error) && typeof seen === 'bigint' && (await isDriveGone(location, seen))
+    noteTrouble(past, isGone)
+    throw isGone ? fileGone(error, location, true) : error
   }
 
   return {
@@ -86,6 +98,8 @@ export function fileSourceOn(
     location,
     async describe(signal) {
       signal?.throwIfAborted()
+      // An upload begins, of which nothing was sent. The source may have been used before.
+      forget(past)
       const looking = unlessBusy(clock, () => lookFirst(disk, place), signal)
       const facts = isPromise(looking) ? await looking.catch(orGone) : looking
       device ??= facts.dev
@@ -98,8 +112,43 @@ export function fileSourceOn(
   }
 }
 
-function fileReader(disk: QuickDisk, place: Place, file: OpenFile, onGone: () => void): Reader {
+/** What a source remembers of its file, which may be another one by the time that it is opened again. */
+interface Past {
+  /** Undefined while nothing of it was read but the whole, which is sent as a whole each time. */
+  fingerprint: Fingerprint | undefined
+  /** What went wrong since it was last opened. `isGone`: it was nowhere, and so was its drive. */
+  trouble: { readonly isGone: boolean } | undefined
+}
+
+function noteTrouble(past: Past, isGone: boolean): void {
+  past.trouble = { isGone: isGone || past.trouble?.isGone === true }
+}
+
+function forget(past: Past): void {
+  past.fingerprint = undefined
+  past.trouble = undefined
+}
+
+/**
+ * Whether it is the file whose parts were read, and not another one, such as one of another card. One that was put back must be
+ * known for sure. Rejects where it cannot be read.
+ */
+async function isKnown(
+  location: string,
+  file: OpenFile,
+  fingerprint: Fingerprint,
+  isPutBack: boolean,
+): Promise<boolean> {
+  const comparing = fingerprint.compare((into, at) => file.read(into, at))
+  const likeness = await comparing.catch((error: unknown) => {
+    throw fileProblem(error, location, 'read')
+  })
+  return likeness === 'same' || (likeness === 'unknown' && !isPutBack)
+}
+
+function fileReader(disk: QuickDisk, place: Place, file: OpenFile, past: Past): Reader {
   const { location } = place
+  const sizeBytes = Number(file.facts.size)
   const what = `the reader of "${location}"`
   const gate = createReadGate(what)
   let isClosed = false
@@ -130,8 +179,13 @@ function fileReader(disk: QuickDisk, place: Place, file: OpenFile, onGone: () =>
         },
         (filled) => {
           if (filled < into.byteLength) throw endedEarly(location, at, into.byteLength, filled)
+          if (filled < sizeBytes) (past.fingerprint ??= createFingerprint()).note(into, at)
         },
-        (error) => (error === signal?.reason ? error : fileProblem(error, location, `read at byte ${at}`)),
+        (error) => {
+          if (error === signal?.reason) return error
+          noteTrouble(past, false)
+          return fileProblem(error, location, `read at byte ${at}`)
+        },
       ),
     verify: () =>
       atOnceOrLater(
@@ -140,9 +194,9 @@ function fileReader(disk: QuickDisk, place: Place, file: OpenFile, onGone: () =>
         (error) => fileProblem(error, location, 'looked at'),
       )?.catch(async (error: unknown) => {
         if (!isNowhere(error)) throw error
-        const isWithDrive = await isDriveGone(location, file.facts.dev)
-        if (isWithDrive) onGone()
-        throw fileGone(error, location, isWithDrive)
+        const isGone = await isDriveGone(location, file.facts.dev)
+        noteTrouble(past, isGone)
+        throw fileGone(error, location, isGone)
       }),
     close() {
       isClosed = true
@@ -178,7 +232,7 @@ function isNowhere(error: unknown): error is UploadError {
 function verifyPath(location: string, opened: BigIntStats, found: BigIntStats): void {
   requireSame(location, identityOf(opened), identityOf(found))
   if (found.mtimeNs !== opened.mtimeNs) throw sourceChanged(location, 'it was written to')
-  if (found.dev !== opened.dev) throw driveChanged(location)
+  if (found.dev !== opened.dev) throw driveChanged(location, true)
   if (found.ino !== opened.ino) throw sourceChanged(location, 'another file was put in its place')
 }
 

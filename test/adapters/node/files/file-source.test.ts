@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { randomFillSync } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import {
   chmod,
@@ -20,9 +21,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { fileSource, fileSourceOn } from '../../../../src/adapters/node/files/file-source.ts'
 import { isUploadError } from '../../../../src/core/errors.ts'
+import type { Reader } from '../../../../src/core/ports.ts'
 import { sourceContract } from '../../../../src/testing/source-contract.ts'
 import { bytesOf, counting } from '../../../../src/testing/source/contents.ts'
-import { canMount } from '../../../helpers/can-mount.ts'
 
 const longAgo = new Date('2026-01-02T03:04:05.500Z')
 
@@ -265,45 +266,117 @@ describe('fileSource', () => {
         await expect(source.open(identity)).rejects.toMatchObject({ isRetryable: false })
     })
 
-    it.skipIf(!canMount())('is told from what is gone for good on a drive that is really unmounted', async () => {
-      const drive = join(folder, 'drive')
-      const [path, unopened] = [join(drive, 'clips', 'a.mp4'), join(drive, 'clips', 'b.mp4')]
-      const mount = async (): Promise<void> => {
-        execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', drive])
-        await mkdir(join(drive, 'clips'))
-        for (const each of [path, unopened]) {
-          await writeFile(each, counting(10))
-          await utimes(each, longAgo, longAgo)
-        }
-      }
-      await mkdir(drive)
-      await mount()
-      try {
-        const source = fileSource(path)
-        const other = fileSource(unopened)
-        const identity = await source.describe()
-        await other.describe()
-        const reader = await source.open(identity)
-        execFileSync('umount', ['--lazy', drive])
+    const LOOK_ALIKE_BYTES = 600_000
+    const first = randomFillSync(new Uint8Array(LOOK_ALIKE_BYTES))
+    const second = randomFillSync(new Uint8Array(LOOK_ALIKE_BYTES))
+    /** Reads what has been sent of a file, in pieces as they are sent. */
+    async function readUpTo(reader: Reader, end: number): Promise<void> {
+      for (let at = 0; at < end; at += 65_536) await bytesOf(reader, at, Math.min(at + 65_536, end))
+    }
 
-        await expect(reader.verify()).rejects.toMatchObject({ isRetryable: true })
-        await reader.close()
-        await expect(source.open(identity)).rejects.toMatchObject({ isRetryable: true })
-        await expect(other.open(identity)).rejects.toMatchObject({ isRetryable: true })
-        await mount()
-        const again = await other.open(identity)
-        expect(await bytesOf(again, 0, 10)).toEqual(Buffer.from(counting(10)))
+    it.each<readonly [what: string, put: Uint8Array, readBytes: number, isTaken: boolean]>([
+      ['goes on with the same file', first, 400_000, true],
+      ['does not take another one for it', second, 400_000, false],
+      ['leaves the same file to a resume if little was read of it', first, 100_000, false],
+      ['takes another one of which nothing was sent', second, 0, true],
+      ['takes another one where it is read as a whole', second, LOOK_ALIKE_BYTES, true],
+    ])('%s, on a drive of another number', async (_, put, readBytes, isTaken) => {
+      const path = await fileOf('alike.mp4', first)
+      let isOther = false
+      const source = fileSourceOn(
+        switchedDisk(() => isOther),
+        path,
+      )
+      const identity = await source.describe()
+      const reader = await source.open(identity)
+      if (readBytes === LOOK_ALIKE_BYTES) await bytesOf(reader, 0, readBytes)
+      else await readUpTo(reader, readBytes)
+      await fileOf('alike.mp4', put)
+      isOther = true
+
+      await expect(reader.verify()).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_READ', isRetryable: true })
+      await reader.close()
+      const opening = Promise.resolve(source.open(identity))
+      if (isTaken) {
+        const again = await opening
+        expect(await bytesOf(again, 0, LOOK_ALIKE_BYTES)).toEqual(Buffer.from(put))
         await again.close()
-        // Some of this one may have been sent, and this may be another card, with a clip of the same second and length.
-        await expect(source.open(identity)).rejects.toMatchObject({
+      } else {
+        await expect(opening).rejects.toMatchObject({
+          code: 'ERR_UPLOAD_SOURCE_READ',
           isRetryable: false,
           message: expect.stringContaining('Resume the session: it goes on if it is the same file.') as string,
         })
-        await rm(unopened)
-        await expect(other.open(identity)).rejects.toMatchObject({ isRetryable: false })
-      } finally {
-        execFileSync('umount', ['--lazy', drive])
+        // A resume that is given the same source proves what it holds.
+        const proven = await source.open(identity)
+        expect(await bytesOf(proven, 0, LOOK_ALIKE_BYTES)).toEqual(Buffer.from(put))
+        await proven.close()
       }
+    })
+
+    it.each([
+      ['another file where its card was changed in the same reader', second, false],
+      ['the same one where it was moved', first, true],
+    ])('is asked what it holds where it has another number: %s', async (_, put, isTaken) => {
+      const path = await fileOf('renumbered.mp4', first)
+      const source = fileSource(path)
+      const identity = await source.describe()
+      const reader = await source.open(identity)
+      await readUpTo(reader, 400_000)
+      await reader.close()
+      await fileOf('renumbered.mp4.new', put)
+      await rename(`${path}.new`, path)
+
+      const opening = Promise.resolve(source.open(identity))
+      if (isTaken) await (await opening).close()
+      else await expect(opening).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_READ', isRetryable: false })
+    })
+
+    it('may be another one by the time that its source is used for another upload', async () => {
+      const path = await fileOf('again.mp4', first)
+      const source = fileSource(path)
+      const reader = await source.open(await source.describe())
+      await readUpTo(reader, 400_000)
+      await reader.close()
+      await fileOf('again.mp4.new', second)
+      await rename(`${path}.new`, path)
+
+      const again = await source.open(await source.describe())
+      expect(await bytesOf(again, 0, 10)).toEqual(Buffer.from(second.subarray(0, 10)))
+      await again.close()
+    })
+
+    it('is asked what it holds after a read that failed: its card may have been changed meanwhile', async () => {
+      const path = await fileOf('failing.mp4', first)
+      let isFailing = false
+      const source = fileSourceOn(
+        {
+          mayAskNow: () => true,
+          askNow(work, bytes) {
+            if (isFailing && bytes) throw Object.assign(new Error('EIO'), { code: 'EIO' })
+            return work()
+          },
+        },
+        path,
+      )
+      const identity = await source.describe()
+      const reader = await source.open(identity)
+      await readUpTo(reader, 400_000)
+      isFailing = true
+      await expect(bytesOf(reader, 0, 100)).rejects.toMatchObject({ isRetryable: true })
+      await reader.close()
+      await expect(source.open(identity)).rejects.toMatchObject({ details: { systemCode: 'EIO' }, isRetryable: true })
+      isFailing = false
+      await (await source.open(identity)).close()
+      await fileOf('failing.mp4', second)
+      await (await source.open(identity)).close()
+      isFailing = true
+      const last = await source.open(identity)
+      await expect(bytesOf(last, 0, 100)).rejects.toMatchObject({ isRetryable: true })
+      await last.close()
+      isFailing = false
+
+      await expect(source.open(identity)).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_READ', isRetryable: false })
     })
 
     it('notices a write within the same millisecond as the last one', async () => {
