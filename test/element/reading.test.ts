@@ -11,7 +11,15 @@ const MB = 1_000_000
 /** An upload of one file whose sent bytes the test sets. */
 function oneFile(bytes: number) {
   const item = newItem({ fileName: 'swing-01.mp4', location: 'swing-01.mp4', bytes })
-  const status = { fileIndex: 0, name: item.fileName, bytes, sentBytes: 0, confirmedBytes: 0, parts: 1, state: 'uploading' }
+  const status = {
+    fileIndex: 0,
+    name: item.fileName,
+    bytes,
+    sentBytes: 0,
+    confirmedBytes: 0,
+    parts: 1,
+    state: 'uploading',
+  }
   const upload = { state: 'uploading', files: () => [status as UploadFileStatus] }
   const job = { upload: upload as unknown as Upload, items: [item] }
   const read = createReading()
