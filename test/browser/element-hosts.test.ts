@@ -113,7 +113,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, in the han
     const texts = await page.evaluate(() => {
       const element = document.createElement('mocap-uploader')
       const lacking = { pause: undefined, resume: 'Weiter', problems: { network: undefined }, refusals: undefined }
-      element.texts = lacking as unknown as typeof element.texts
+      Reflect.set(element, 'texts', lacking)
       const { pause, resume, problems, refusals } = element.texts
       return [pause, resume, problems.network, refusals.empty]
     })
