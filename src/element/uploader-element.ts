@@ -3,6 +3,7 @@
 
 import { createUplink, type BrowserUplink } from '../browser.ts'
 import type { Credentials } from '../client/credentials.ts'
+import { given } from '../core/given.ts'
 import type { CapturesInput } from '../flows/captures.ts'
 import type { VideosInput } from '../flows/videos.ts'
 import { acceptOf, DRAWN_ATTRIBUTES, flowOf, inputOf, isOn, type UploaderInput } from './attributes.ts'
@@ -104,12 +105,13 @@ export class MocapUploaderElement extends Base {
   get texts(): UploaderTexts {
     return this.#texts
   }
+  // What a translation lacks, a page may give as undefined.
   set texts(texts: OwnTexts | undefined) {
     this.#texts = {
       ...englishTexts,
-      ...texts,
-      refusals: { ...englishTexts.refusals, ...texts?.refusals },
-      problems: { ...englishTexts.problems, ...texts?.problems },
+      ...given({ ...texts }),
+      refusals: { ...englishTexts.refusals, ...given({ ...texts?.refusals }) },
+      problems: { ...englishTexts.problems, ...given({ ...texts?.problems }) },
     }
     this.#words = undefined
     this.#view.redraw()

@@ -108,6 +108,24 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, in the han
     expect(titles).toEqual(['Hier ablegen', 'Drop your files here', {}])
   })
 
+  test('keeps the English text where a translation lacks it and gives undefined', async () => {
+    const page = await openPage()
+    const texts = await page.evaluate(() => {
+      const element = document.createElement('mocap-uploader')
+      const lacking = { pause: undefined, resume: 'Weiter', problems: { network: undefined }, refusals: undefined }
+      Reflect.set(element, 'texts', lacking)
+      const { pause, resume, problems, refusals } = element.texts
+      return [pause, resume, problems.network, refusals.empty]
+    })
+
+    expect(texts).toEqual([
+      'Pause',
+      'Weiter',
+      'The connection broke. Check your network, then try again.',
+      'the file is empty',
+    ])
+  })
+
   test('reads no notice out again where a page sets the same texts each time that it draws itself', async () => {
     const page = await openPage()
     const seen = await page.evaluate(async () => {
@@ -151,11 +169,12 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, in the han
   test('takes what a page has set before its class was there, as a framework does that comes first', async () => {
     const page = await openPage()
     const seen = await page.evaluate(async () => {
-      const early = document.createElement('early-uploader') as HTMLElementTagNameMap['mocap-uploader']
+      const markup = document.createElement('early-uploader')
       const { uplink } = elementRig.scriptedUplink()
-      Object.assign(early, { uplink, input: { playerId: 'p-17' }, texts: { dropHere: 'Hier ablegen' } })
-      document.body.replaceChildren(early)
+      Object.assign(markup, { uplink, input: { playerId: 'p-17' }, texts: { dropHere: 'Hier ablegen' } })
+      document.body.replaceChildren(markup)
       customElements.define('early-uploader', class extends customElements.get('mocap-uploader')! {})
+      const early = document.querySelector<HTMLElementTagNameMap['mocap-uploader']>('early-uploader')!
       early.addFiles([new File(['x'], 'swing-01.mp4')])
       await early.start()
       early.texts = { ...early.texts, addMore: `${early.texts.dropHere} oder hier` }
@@ -227,5 +246,29 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, in the han
     })
 
     expect(taken).toEqual([false, false, true])
+  })
+
+  test('uploads with the credentials that it was given last', async () => {
+    const page = await openPage()
+    const keys: (string | undefined)[] = []
+    await page.route('**/upload_videos', (route) => {
+      keys.push(route.request().headers()['x-api-key'])
+      return route.fulfill({ status: 401 })
+    })
+    await page.evaluate(async () => {
+      const element = document.createElement('mocap-uploader')
+      element.setAttribute('base-url', location.origin)
+      element.input = { movementTypeId: 1, playerId: 'p-17', sessionDate: '2026-11-20', sessionTypeId: 2 }
+      document.body.replaceChildren(element)
+      for (const apiKey of ['first', 'second']) {
+        element.credentials = { apiKey }
+        const ended = new Promise((resolve) => element.addEventListener('mocap-upload-error', resolve, { once: true }))
+        element.addFiles([new File(['x'], `${apiKey}.mp4`)])
+        await element.start()
+        await ended
+      }
+    })
+
+    expect(keys).toEqual(['first', 'second'])
   })
 })

@@ -199,6 +199,36 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     expect(await journal.list()).toEqual(['next'])
   })
 
+  test('lets go of a session that it cannot read, so that it can be removed as the error says', async () => {
+    const name = newName()
+    const journal = journalInPage(page, name)
+    const session = await journal.open('night-1')
+    await session.append([{ type: 'session.creating', at: 1 }])
+    await session.close()
+    await page.evaluate(
+      (of) =>
+        new Promise<void>((resolve) => {
+          const opening = indexedDB.open(of)
+          opening.onsuccess = () => {
+            const tx = opening.result.transaction('records', 'readwrite')
+            tx.objectStore('records').openCursor().onsuccess = ({ target }) =>
+              (target as IDBRequest<IDBCursorWithValue>).result.update('{"type":')
+            tx.oncomplete = () => {
+              opening.result.close()
+              resolve()
+            }
+          }
+        }),
+      name,
+    )
+
+    for (let time = 0; time < 2; time += 1)
+      await expect(journal.open('night-1')).rejects.toThrow('is damaged in line 1')
+    await journal.remove('night-1')
+
+    expect(await journal.list()).toEqual([])
+  })
+
   test('says to reload when a newer page has used the database', async () => {
     const name = newName()
     await page.evaluate(
