@@ -64,3 +64,16 @@ it('counts as there before only bytes of files that are confirmed, without those
 
   expect(upload.bytesBefore()).toBe(9 + 3)
 })
+
+it('prints nothing more of an upload, with --json, once its result is known', async () => {
+  const upload = followed([file(0, {})], 'json')
+  upload.end({ status: 'confirmed', files: [] })
+  await upload.result
+  upload.printed.length = 0
+
+  upload.emit('state', { state: 'closed' })
+  upload.emit('file', file(0, {}))
+  upload.emit('warning', { message: 'Late.' })
+
+  expect(upload.printed).toEqual([])
+})
