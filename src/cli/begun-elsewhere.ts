@@ -2,9 +2,9 @@
 // out and the one that counts, and files of the one must not go to the other because both are resumed.
 
 import { hostOf } from '../core/address/address.ts'
-import { foldJournal } from '../core/journal/fold-journal.ts'
 import type { Journal } from '../core/ports.ts'
 import type { SessionSummary } from '../flows/sessions.ts'
+import { readFolded } from './read-folded.ts'
 
 /**
  * Maps the key of each session that another host and port has, or may have, to that `host:port`. Of a session for which none was
@@ -20,11 +20,7 @@ export async function begunElsewhere(
   if (asked === undefined) return elsewhere
   for (const { key, sessionIds, error } of sessions) {
     if (error !== undefined) continue
-    // One that was removed meanwhile fails alone when it is resumed.
-    const folded = await journal
-      .read(key)
-      .then(foldJournal)
-      .catch(() => undefined)
+    const folded = (await readFolded(journal, key))?.folded
     const mayBeThere = sessionIds.length > 0 || folded?.hasPossibleOrphan === true
     const host = folded?.host
     if (mayBeThere && host !== undefined && host !== hostOf(asked)) elsewhere.set(key, host)

@@ -1,9 +1,10 @@
 // Finds sessions of the journal that never began and whose files went on in another session. Three failed tries, such as with a
 // wrong key, leave three sessions of the same files. To finish all of them would deliver three copies.
 
-import { foldJournal, type FoldedJournal } from '../core/journal/fold-journal.ts'
+import type { FoldedJournal } from '../core/journal/fold-journal.ts'
 import type { Journal } from '../core/ports.ts'
 import type { SessionSummary } from '../flows/sessions.ts'
+import { readFolded } from './read-folded.ts'
 
 interface Try {
   readonly key: string
@@ -40,8 +41,9 @@ async function triesByPurpose(
   for (const session of sessions.toReversed()) {
     // Journals may be long and many, so only those are read that can be of the same files.
     if (isGivenUp(session) || !unbegun.some((one) => one.flow === session.flow && one.bytes === session.bytes)) continue
-    const records = await journal.read(session.key)
-    const folded = foldJournal(records)
+    const found = await readFolded(journal, session.key)
+    if (found === undefined) continue
+    const { records, folded } = found
     const isUnbegun = hasNeverBegun(folded)
     const touchedAtMs = (isUnbegun ? undefined : records.at(-1)?.at) ?? folded.beganAt
     const purpose = JSON.stringify([folded.flow, folded.params, folded.locations])

@@ -1,13 +1,13 @@
 // Where the files of sessions are that `resume` would take up. With --files-in, those of all sessions are looked for together, since a
 // file of one may be mistaken for another's.
 
-import { foldJournal } from '../core/journal/fold-journal.ts'
 import { fileAt, receivedBytesOf } from '../core/journal/ledger.ts'
 import type { Journal, SoughtFile } from '../core/ports.ts'
 import { inBatches } from '../flows/in-batches.ts'
 import type { SessionSummary } from '../flows/sessions.ts'
 import { soughtFiles } from '../flows/sought-files.ts'
 import { asItWas, movedFiles, type FoundPlace, type MovedFiles } from './moved-files.ts'
+import { readFolded } from './read-folded.ts'
 
 /** A file that is not confirmed, and where it is now. */
 export interface LookedFor {
@@ -53,7 +53,9 @@ async function filesOf(sessions: readonly SessionSummary[], journal: Pick<Journa
   const open = new Map<string, readonly Sought[]>()
   for (const { key, error } of sessions) {
     if (error !== undefined) continue
-    const folded = foldJournal(await journal.read(key))
+    const found = await readFolded(journal, key)
+    if (found === undefined) continue
+    const { folded } = found
     const files = soughtFiles(folded)
     all.push(files)
     const missing = files.flatMap((file, index): Sought[] => {

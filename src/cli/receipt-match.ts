@@ -36,7 +36,8 @@ interface FilesLeft {
 function createFilesLeft(files: readonly FoundFile[]): FilesLeft {
   const named = new Map<string, Set<FoundFile>>()
   const renamed = new Map<string, Set<FoundFile>>()
-  for (const file of files) {
+  // Once each, even if a path is given twice or lies in a folder that is given too.
+  for (const file of new Map(files.map((one) => [resolve(one.path), one])).values()) {
     addTo(named, file.name, file)
     for (const name of namesByFolder(file)) addTo(renamed, name, file)
   }

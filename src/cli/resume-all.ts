@@ -103,7 +103,7 @@ async function takeUp(
 interface Ended {
   readonly session: SessionSummary
   readonly result: UploadResult
-  /** Of all bytes, those that no longer had to be sent. */
+  /** Of the bytes that are confirmed, those that no longer had to be sent. */
   readonly bytesBefore: number
 }
 

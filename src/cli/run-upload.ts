@@ -1,7 +1,7 @@
 // Runs one upload for a person or a script: shows it, closes its Uplink on a signal, and says how it ended.
 
 import { performance } from 'node:perf_hooks'
-import { UploadFailedError, type Upload, type UploadReport } from '../flows/upload.ts'
+import { UploadFailedError, type Upload, type UploadFileStatus, type UploadReport } from '../flows/upload.ts'
 import { tellAsLines, voiceOf } from './views/change-lines.ts'
 import { errorLine } from './views/error-line.ts'
 import { tellAsJson, type Watching } from './views/json-lines.ts'
@@ -32,7 +32,7 @@ export interface FollowedUpload {
   readonly result: Promise<UploadResult>
   /** Settles when the upload first waits for a host that is out of reach, which may never happen. */
   readonly waits: Promise<void>
-  /** Bytes that had arrived before it was followed, less those that a new session sends again. */
+  /** Of the files that are confirmed, the bytes that had arrived before it was followed, less those that a new session sent again. */
   bytesBefore(): number
   /** Puts it behind another upload, which then has the terminal and reports a stop. */
   hide(): void
@@ -45,8 +45,11 @@ export function followUpload(upload: Upload, running: RunningUpload): FollowedUp
   const { output, interruption, uplink, stopWords = KEPT } = running
   const watching = watch(upload, running)
   let [isHidden, isOver] = [false, false]
-  let bytesBefore = upload.progress().confirmedBytes
-  upload.on('session.replaced', () => (bytesBefore = Math.min(bytesBefore, upload.progress().confirmedBytes)))
+  const before = upload.files().map(({ confirmedBytes }) => confirmedBytes)
+  const bytesBefore = ({ fileIndex }: UploadFileStatus) => before[fileIndex] ?? 0
+  upload.on('session.replaced', () => {
+    for (const file of upload.files()) before[file.fileIndex] = Math.min(bytesBefore(file), file.confirmedBytes)
+  })
   const follow = async (): Promise<UploadResult> => {
     const ended = reportOf(upload)
     try {
@@ -67,7 +70,8 @@ export function followUpload(upload: Upload, running: RunningUpload): FollowedUp
     waits: new Promise((resolve) => {
       upload.on('waiting', () => resolve())
     }),
-    bytesBefore: () => bytesBefore,
+    bytesBefore: () =>
+      upload.files().reduce((sum, file) => sum + (file.state === 'confirmed' ? bytesBefore(file) : 0), 0),
     hide() {
       isHidden = true
       watching.hide?.()

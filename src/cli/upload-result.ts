@@ -94,7 +94,7 @@ export function jointStatus(
 export interface ResultOptions {
   /** The name of the result in JSON. `ended`: one of several sessions, whose lines begin with its key. Default `result`. */
   readonly event?: 'result' | 'ended'
-  /** Bytes that an earlier run delivered, which do not count for the rate. Default 0. */
+  /** Of the bytes that are confirmed, those that an earlier run delivered, which do not count for the rate. Default 0. */
   readonly bytesBefore?: number
 }
 
@@ -137,7 +137,7 @@ function summaryLine(result: UploadResult, bytesBefore: number, name: string): s
   const confirmed = files.filter((file) => file.status === 'confirmed')
   const verified = confirmed.filter((file) => file.verified).length
   const bytes = confirmed.reduce((sum, file) => sum + file.bytes, 0)
-  const now = Math.max(0, bytes - bytesBefore)
+  const now = bytes - bytesBefore
   const rate = durationMs > 0 && now > 0 ? ` (${formatRate((now / durationMs) * 1000)})` : ''
   const earlier = now === 0 ? 'all of it before' : `${formatBytes(now)} of it now`
   const amount = now < bytes ? `${formatBytes(bytes)}, ${earlier},` : formatBytes(bytes)

@@ -8,10 +8,13 @@ import { describeStayingTheSame } from './source/staying-the-same.ts'
 
 export type { SourceSubject } from './source/rig.ts'
 
+/** As large as the largest window of the engine. */
+const LARGE_WINDOW = 2 * 1024 * 1024
+
 /**
  * Declares the tests of a source. `make` gives one of exactly these bytes under the name `take-7.mp4`; with it, what can happen to it.
  * Checked: what it says of itself, every range in any order, each change and each loss that was named, and its end. Contents are
- * a few kilobytes: neither memory nor speed is looked at.
+ * a few kilobytes, once two mebibytes: neither memory nor speed is looked at.
  */
 export function sourceContract(label: string, make: (bytes: Uint8Array) => Promise<SourceSubject>): void {
   describe(`${label}: the contract of a source`, () => {
@@ -76,6 +79,15 @@ export function sourceContract(label: string, make: (bytes: Uint8Array) => Promi
         await reader.read(memory.subarray(2, 6), 40)
 
         expect([...memory]).toEqual([255, 255, 40, 41, 42, 43, 255, 255])
+      })
+
+      it('fills a large window, of which a stream or a drive may give a part at a time', async () => {
+        const bytes = counting(LARGE_WINDOW + 3)
+        const { reader } = await beginReading(bytes)
+
+        const found = await bytesOf(reader, 2, LARGE_WINDOW + 2)
+
+        expect(found.equals(bytes.subarray(2, LARGE_WINDOW + 2))).toBe(true)
       })
 
       it('fills a window on shared memory, where there is such memory', async () => {

@@ -3,6 +3,7 @@
 import { expect, it } from 'vitest'
 
 import { givenAgain } from '../../src/cli/given-again.ts'
+import { filesWhereTheyWere } from '../../src/cli/lost-files.ts'
 import { createSessionList } from '../../src/flows/session-list.ts'
 import { memoryJournal, type JournalRecord } from '../../src/node.ts'
 
@@ -35,4 +36,18 @@ it.each<[string, readonly JournalRecord[], readonly string[]]>([
   const again = await givenAgain(await createSessionList({ journal })(), journal)
 
   expect([...again.keys()]).toEqual(left)
+})
+
+it('goes on with the other sessions where another process has removed one since they were listed', async () => {
+  const journal = memoryJournal()
+  for (const [at, key] of ['first', 'gone', 'last'].entries()) {
+    const session = await journal.open(key)
+    await session.append([begun(key, at)])
+    await session.close()
+  }
+  const sessions = await createSessionList({ journal })()
+  await journal.remove('gone')
+
+  expect([...(await givenAgain(sessions, journal))]).toEqual([['first', 'last']])
+  expect([...(await filesWhereTheyWere(sessions, journal)).keys()]).toEqual(['first', 'last'])
 })

@@ -52,9 +52,12 @@ it.each([
 it('proves one entry by each file, though two have the same name and bytes', async () => {
   const delivered: DeliveredFile = { name: 'clip.mp4', bytes: 0, status: 'confirmed', isVerified: true, parts: [] }
   const path = join(folder, 'cam0', 'clip.mp4')
+  // As where a folder is given, and a file in it.
+  const again = `${folder}/cam0/../cam0/clip.mp4`
+  const files = [path, again].map((one) => ({ path: one, name: 'clip.mp4' }))
 
   const proofs = []
-  for await (const { outcome } of proveAll([delivered, delivered], [{ path, name: 'clip.mp4' }])) proofs.push(outcome)
+  for await (const { outcome } of proveAll([delivered, delivered], files)) proofs.push(outcome)
 
   expect(proofs).toEqual(['proven', 'missing'])
 })

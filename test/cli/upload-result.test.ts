@@ -25,8 +25,6 @@ it.each([
   [0, '5 B in 1.0 s (5 B/s)'],
   [3, '5 B, 2 B of it now, in 1.0 s (2 B/s)'],
   [5, '5 B, all of it before, in 1.0 s'],
-  // What came before may be of files that are not confirmed.
-  [9, '5 B, all of it before, in 1.0 s'],
 ])('says what was sent now where %i bytes were there before', (bytesBefore, words) => {
   const answers: string[] = []
   const output = { event: () => undefined, answer: (text: string) => void answers.push(text) } as unknown as Output

@@ -434,10 +434,15 @@ describe.concurrent('credentials', () => {
     expect(await refused(['resume', '--concurrency', '99'], { MOCAP_STATE_DIR: stateDir })).toMatch(/--concurrency is/)
   })
 
-  it('must be in the file that is named', async () => {
-    const missing = await refused(['api', 'GET', '/players', '--api-key-file', 'gone.txt'], { MOCAP_API_KEY: '' })
+  it.each([
+    ['--api-key-file', 'key-4fQ9xZ'],
+    ['--api-key-file', 'Zm9v/key-4fQ9xZ=='],
+    ['--access-token-file', `eyJhbGciOiJSUzI1NiJ9.${'key-4fQ9xZ'.repeat(40)}.c2ln`],
+  ])('must be in the file that %s names, and are not shown where they are given in its place', async (flag, secret) => {
+    const missing = await refused(['api', 'GET', '/players', flag, secret], { MOCAP_API_KEY: '' })
 
-    expect(missing).toMatch(/--api-key-file: "gone\.txt" cannot be read: there is nothing at this path/)
+    expect(missing).toContain(`${flag}: there is nothing at this path. Name the file that holds the secret`)
+    expect(missing).not.toContain('key-4fQ9xZ')
   })
 })
 

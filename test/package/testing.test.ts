@@ -96,11 +96,13 @@ describe('mocap-uplink/testing', () => {
     const broken = [
       'reads what is lost as zeros > says of each loss that it cannot be read, and not that it has changed: it may come back as it was',
       'aborts in its own words > reading > fills a window that nobody wants any more, or rejects with the reason of the signal',
+      'gives a part at a time > reading > fills a large window, of which a stream or a drive may give a part at a time',
       'cuts spaces off > keys > keeps apart keys that differ by a space at the end',
       'writes to the last opened > the lease > does not hold other keys, whose records are kept apart while all are open',
       'knows few kinds > records > gives back every kind of record as it was appended, in order',
       'writes when it is closed > the lease > holds against another instance over the same place, which reads the records after it',
       'mixes bodies up > takes bodies of one piece, many at once, which may change from then on, or says that they must be updated',
+      'loses the end of a window > is done with a window when its update has settled',
       'keeps cookies > what goes out > keeps no cookie of an answer for the next request',
       'claims a reset > what it tells > promises no more than it keeps: no reset by an abort, and no news of a body under way, that does not come',
       'waits on > aborting > answers with what it has when a wait took too long and the head has come',
@@ -144,6 +146,9 @@ describe('mocap-uplink/testing', () => {
           if (signal?.aborted) throw new UploadError('ERR_UPLOAD_SOURCE_READ', 'It was aborted.')
           await reader.read(into, at)
         },
+      }))
+      source('gives a part at a time', (reader) => ({
+        read: async (into, at) => reader.read(into.subarray(0, 65_536), at),
       }))
 
       const journal = (label, change) =>
@@ -190,6 +195,11 @@ describe('mocap-uplink/testing', () => {
         return () => newest()
       }
       hasherContract('mixes bodies up', () => ({ hasher: { ...md5Hasher(), whole } }))
+      const start = () => {
+        const hash = md5Hasher().start()
+        return { update: (bytes) => hash.update(bytes.subarray(0, 131_072)), digest: () => hash.digest() }
+      }
+      hasherContract('loses the end of a window', () => ({ hasher: { ...md5Hasher(), start } }))
 
       const keepsCookies = () => {
         const good = undiciTransport()

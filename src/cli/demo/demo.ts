@@ -21,7 +21,7 @@ import type { Interruption } from '../signals.ts'
 import type { UploadResult } from '../upload-result.ts'
 import { countOf, formatDuration } from '../views/wording.ts'
 import { requestAnalysis, sourcesOf, uploadCaptures, uploadVideos } from './flows.ts'
-import { compareStored } from './read-back.ts'
+import { compareStored, storedSessions } from './read-back.ts'
 import { isGood, printReport, type DemoReport } from './report.ts'
 import { makeSamples } from './samples.ts'
 import { startServiceProcess } from './service-process.ts'
@@ -144,6 +144,7 @@ async function play(
   }
 
   const running = { output, interruption, uplink, requireService, stopWords: 'Stopping the demo.' }
+  const before = await storedSessions(uplink, interruption.signal).finally(requireService)
   const uploads: UploadResult[] = []
   for (const begin of [uploadCaptures, uploadVideos]) {
     if (isStopped()) return undefined
@@ -154,7 +155,9 @@ async function play(
   requireService()
   if (isStopped()) return undefined
   output.say('Reading every stored object back …')
-  const comparison = await compareStored(uplink, sourcesOf(samples), interruption.signal).finally(requireService)
+  const comparison = await compareStored(uplink, sourcesOf(samples), before, interruption.signal).finally(
+    requireService,
+  )
   const report = { uploads, analysis, comparison, durationMs: performance.now() - beganAtMs }
   return { report, lost: service.lost }
 }

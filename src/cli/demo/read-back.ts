@@ -20,6 +20,7 @@ export interface Comparison {
 
 interface StoredItem {
   readonly kind: string
+  readonly session_id: number
   readonly file_name: string
   readonly size_bytes: number
   readonly url: string
@@ -27,13 +28,22 @@ interface StoredItem {
 
 const PAGE = 200
 
-/** Compares by SHA-256, one object at a time. Rejects if the service cannot be read. */
+/** The sessions of the service that have objects, as `compareStored` takes them. Rejects if the service cannot be read. */
+export async function storedSessions(uplink: Uplink, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  return new Set((await listStored(uplink, signal)).map(sessionOf))
+}
+
+/**
+ * Compares by SHA-256, one object at a time. `before`: the sessions of an earlier demo in the same folder, which are left out. Rejects
+ * if the service cannot be read.
+ */
 export async function compareStored(
   uplink: Uplink,
   sources: readonly SourceFile[],
+  before: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<Comparison> {
-  const stored = await listStored(uplink, signal)
+  const stored = (await listStored(uplink, signal)).filter((item) => !before.has(sessionOf(item)))
   const differences: string[] = []
   let identical = 0
   for (const source of sources) {
@@ -52,6 +62,10 @@ export async function compareStored(
     if (!known.has(`${item.kind}/${item.file_name}`)) differences.push(`${item.file_name} was never sent`)
   }
   return { objects: stored.length, identical, differences }
+}
+
+function sessionOf({ kind, session_id: id }: StoredItem): string {
+  return `${kind}/${id}`
 }
 
 async function listStored(uplink: Uplink, signal: AbortSignal): Promise<StoredItem[]> {

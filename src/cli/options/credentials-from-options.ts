@@ -1,5 +1,7 @@
 // The service's credentials, from the environment or a file, and never from the command line, where `ps` shows them.
 
+import { stat } from 'node:fs/promises'
+import { errorCode } from '../../adapters/node/file-problem.ts'
 import { checkSecret, type Credentials } from '../../client/credentials.ts'
 import { invalid } from '../../core/errors.ts'
 import { asOption, isPipe, readText } from './option-values.ts'
@@ -59,7 +61,14 @@ async function renewable(path: string, label: string, kind: Kind): Promise<strin
   return (await isPipe(path)) ? secret : () => readSecret(path, label)
 }
 
+/** What the system says of a path that leads nowhere, such as a key that was given in the place of its file. */
+const NOWHERE: readonly (string | undefined)[] = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']
+
 async function readSecret(path: string, label: string): Promise<string> {
+  // The path is then not repeated.
+  if (NOWHERE.includes(await stat(path).then(() => undefined, errorCode))) {
+    invalid(`${label}: there is nothing at this path. Name the file that holds the secret, and not the secret itself.`)
+  }
   const secret = (await readText(path, label)).replace(/\r?\n$/, '')
   return secret === '' ? invalid(`${label}: "${path}" is empty.`) : secret
 }

@@ -15,6 +15,9 @@ import { hasRoundedNumber } from '../rounded-numbers.ts'
 const SECOND_MS = 1000
 const UNIT_MS: Readonly<Record<string, number>> = { s: SECOND_MS, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
+/** The longest time of an option: when it ends must be a date that can be shown, and JavaScript knows none beyond the year 275,760. */
+const MOST_DAYS = 1_000_000
+
 /** A whole number in digits, of at least `min`. */
 export function parseInteger(text: string, label: string, min = 0): number {
   const value = /^\d+$/.test(text.trim()) ? Number(text) : NaN
@@ -49,11 +52,12 @@ export function parseDecimal(text: string, label: string): number {
   return invalid(`${label} is ${show(text)}: give a number such as 240 or 59.94.`)
 }
 
-/** `90s`, `30m`, `12h`, `2d` in ms, of at least `minMs`. */
+/** `90s`, `30m`, `12h`, `2d` in ms, of at least `minMs` and at most a million days. */
 export function parseDuration(text: string, label: string, minMs = 1): number {
   const [, amount = '', unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?) ?([smhd])$/.exec(text.trim()) ?? []
   const ms = Math.round(Number(amount) * (UNIT_MS[unit] ?? NaN))
-  if (Number.isSafeInteger(ms) && ms >= minMs) return ms
+  if (ms > MOST_DAYS * 86_400_000) invalid(`${label} is ${show(text)}: give a time of at most ${MOST_DAYS}d.`)
+  if (ms >= minMs) return ms
   const least = minMs >= SECOND_MS ? ` of at least ${minMs / SECOND_MS} s` : ''
   return invalid(`${label} is ${show(text)}: give a time${least} with its unit, such as 90s, 30m, 12h or 2d.`)
 }

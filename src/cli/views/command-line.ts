@@ -140,7 +140,8 @@ function absolute(path: string | undefined): string | undefined {
 }
 
 function quoted(word: string): string {
-  if (/^[\w@%+=:,./-]+$/.test(word)) return word
+  // Bare, a word that begins with = is the path of a command to zsh.
+  if (/^(?!=)[\w@%+=:,./-]+$/.test(word)) return word
   // Characters that a line does not show are written as bytes, in the notation of bash and zsh.
   if (word.search(UNSHOWN) >= 0) return `$'${word.replace(/['\\]/g, '\\$&').replace(UNSHOWN, asBytes)}'`
   return `'${word.replaceAll("'", `'\\''`)}'`

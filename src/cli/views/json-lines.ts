@@ -26,8 +26,11 @@ export function outageFields({ who, host, reason, status, sinceMs, untilMs, give
 export function tellAsJson(upload: Upload, output: Output, nowMs: () => number): Watching {
   let toldAtMs = -Infinity
   let untold: UploadProgress | undefined
-  const event = (name: string, fields: Readonly<Record<string, unknown>>) =>
-    output.event(name, { key: upload.key, ...withoutFractions(fields) })
+  let isOver = false
+  const event = (name: string, fields: Readonly<Record<string, unknown>>) => {
+    // One that did not stop in time may end after its result, which is the last line.
+    if (!isOver) output.event(name, { key: upload.key, ...withoutFractions(fields) })
+  }
   const tell = (progress: UploadProgress) => {
     toldAtMs = nowMs()
     untold = undefined
@@ -57,6 +60,7 @@ export function tellAsJson(upload: Upload, output: Output, nowMs: () => number):
     end() {
       // The last progress may come less than a second after the one before.
       if (untold !== undefined) tell(untold)
+      isOver = true
     },
   }
 }

@@ -44,6 +44,7 @@ it.each<[SharedOptions, RegExp]>([
   [{ partSize: '16 Mb' }, /^--part-size: "16 Mb" is a number of bits; /],
   [{ limitRate: '0' }, /^--limit-rate must be at least 1 byte a second, not 0\./],
   [{ limitRate: '08:00,512KB' }, /^--limit-rate has a single time, /],
+  [{ giveUpAfter: '99999999d' }, /^--give-up-after is "99999999d": give a time of at most 1000000d\.$/],
   [{ giveUpAfter: '12' }, /^--give-up-after is "12": give a time with its unit, such as 90s, 30m, 12h or 2d\.$/],
 ])('%j is refused by the name of the option', (said, words) => {
   expect(() => engineChoices(said)).toThrow(words)
@@ -56,6 +57,7 @@ it('the least of a whole number and of a time is taken, and what is less is told
   expect(parseDuration('1s', '--x', 1_000)).toBe(1_000)
   expect(() => parseDuration('0.999s', '--x', 1_000)).toThrow(/: give a time of at least 1 s with its unit, /)
   expect(parseDuration('0s', '--x', 0)).toBe(0)
+  expect(parseDuration('1000000d', '--x')).toBe(86_400_000 * 1_000_000)
 })
 
 it('a number may have decimals, and nothing else', () => {

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 import type { SharedOptions } from '../../../src/cli/options/options.ts'
-import { analysisLine, commandLine, forgetLine } from '../../../src/cli/views/command-line.ts'
+import { analysisLine, commandLine, forgetLine, requestLine } from '../../../src/cli/views/command-line.ts'
 
 describe('the command', () => {
   const SENDING: SharedOptions = {
@@ -68,6 +68,12 @@ describe('the command', () => {
     expect(commandLine('cancel', 'k', { stateDir: "/a\nb'\\\u202ec é" }, {})).toBe(
       String.raw`mocap-uplink cancel k --state-dir $'/a\x0ab\'\\\xe2\x80\xaec é'`,
     )
+  })
+
+  it('can be pasted where a word begins with =, which zsh would take for a program', () => {
+    const line = requestLine({}, { name: '=night', primary: '{}' }, {})
+
+    expect(line).toBe(`mocap-uplink analysis request --name '=night' --primary '{}'`)
   })
 
   it.skipIf(process.platform !== 'linux')('says where the sessions are when XDG_STATE_HOME put them there', () => {
