@@ -41,6 +41,7 @@ const mayUse: Record<string, { readonly rooms: readonly string[]; readonly packa
       'prom-client',
       'kysely',
       '@electric-sql/pglite',
+      '@electric-sql/pglite/nodefs',
       'pg',
       '@aws-sdk/client-s3',
       'valibot',

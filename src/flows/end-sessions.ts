@@ -7,8 +7,9 @@ import { sessionsOf } from '../core/journal/fold-journal.ts'
 import type { Clock, Protocol } from '../core/ports.ts'
 import type { SessionRecord } from './session-record.ts'
 import { withinTime } from '../core/time/within-time.ts'
+import type { UploadDefinition } from './upload-definition.ts'
 
-export interface EndSessionsOptions {
+export interface EndSessionsOptions extends Pick<UploadDefinition, 'wasCancelAsked'> {
   readonly record: SessionRecord
   readonly protocol: Pick<Protocol, 'cancel'>
   readonly clock: Clock
@@ -22,12 +23,10 @@ const TOO_LATE = 'The service was not reached in time to be told of the cancel.'
 
 /**
  * Ends all sessions, wherever files were moved when addresses died. Sessions with confirmed files are ended only where those
- * files are given up too. `wasCancelAsked`: an earlier run may have told the service without hearing its answer.
- * `keepsConfirmed`: see `sessionsOf`.
+ * files are given up too. `keepsConfirmed`: see `sessionsOf`.
  */
 export async function endAllSessions(
   options: EndSessionsOptions,
-  wasCancelAsked: boolean | undefined,
   keepsConfirmed?: boolean,
 ): Promise<{ readonly isServiceTold: boolean; readonly failure?: Error }> {
   if (!options.protocol.cancel) return { isServiceTold: false }
@@ -36,7 +35,7 @@ export async function endAllSessions(
   for (const { sessionId, failure } of await endEach(options, sessionIds, CANCEL_WITHIN_MS)) {
     // A 404 after an earlier cancel means that it worked, and a session that was left may have been ended already. Any other
     // 404 may come from something in between that does not know the call, even where this run began the session.
-    const isExcused = isGone(failure) && (sessionId !== folded?.sessionId || wasCancelAsked)
+    const isExcused = isGone(failure) && (sessionId !== folded?.sessionId || options.wasCancelAsked)
     if (failure && !isExcused) return { isServiceTold: false, failure }
   }
   return { isServiceTold: sessionIds.length > 0 }

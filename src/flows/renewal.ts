@@ -33,7 +33,7 @@ export type RenewAddresses = (request: {
 export interface SessionReplaced {
   readonly oldSessionId: string | number
   readonly newSessionId: string | number
-  /** Files that stay where they are, because they are confirmed or have all their receipts. */
+  /** Files that stay where they are, because they are confirmed, have all their receipts, or were in another session. */
   readonly filesKept: number
   readonly filesMoved: number
   /** Bytes that had receipts and must be sent again. */
@@ -152,12 +152,17 @@ async function askHost(
   return true
 }
 
-/** Where each file has an upload of its own, as where names are registered, the others stay in theirs. */
+/**
+ * Where each file has an upload of its own, as where names are registered, the others stay in theirs. Files that were moved before
+ * stay there, too: their addresses are newer, and what was sent to them would be lost.
+ */
 async function replaceSession(options: RenewalOptions, gone: LedgerFile, signal: AbortSignal): Promise<void> {
   const { record, protocol } = options
   const { files } = record.ledger()
   const oldSessionId = gone.sessionId ?? record.sessionId()
-  const asked = protocol.register ? [gone] : files.filter((file) => file.state === 'ready')
+  const asked = protocol.register
+    ? [gone]
+    : files.filter(({ state, sessionId }) => state === 'ready' && sessionId === gone.sessionId)
   const plans = asked.map((file) => file.plan)
   await record.write({ type: 'session.creating' })
   const created = await openSession(options, plans, signal)

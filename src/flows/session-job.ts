@@ -110,24 +110,29 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
     signal: AbortSignal,
   ): Promise<readonly number[] | undefined> => {
     const { fileIndex } = file.plan
+    const { mayBeConfirmed } = file
     // A yes of an earlier run may have been lost: then the file is there, and must not be sent twice.
-    const isSweepable = file.addressesWere !== undefined && !file.mayBeConfirmed
+    const isSweepable = file.addressesWere !== undefined && !mayBeConfirmed
     const sha256 = await reading
     if (protocol.confirm) {
       await record.write({ type: 'file.confirming', fileIndex })
       report({ type: 'fileState', file })
+      const hearing = { isUnheard: true }
       try {
         // Some services refuse a second confirmation, so the answer to one under way is waited for.
-        await callProtocol(options, signal, async (onWaiting, lasting) =>
+        const ask = async (onWaiting: OnWaiting, lasting: AbortSignal) =>
           protocol.confirm?.(
             file.sessionId ?? record.sessionId(),
             file.serverFileId ?? fileIndex,
             receiptsOf(file),
             lasting,
             onWaiting,
-          ),
-        )
+          )
+        await callProtocol(options, signal, ask, hearing)
       } catch (error) {
+        // Otherwise a discard would keep the session for the sake of a file that nobody can have confirmed.
+        if (hearing.isUnheard && !mayBeConfirmed)
+          await record.write({ type: 'parts.voided', fileIndex, partNumbers: [] })
         const refusals = (confirmRefusals.get(fileIndex) ?? 0) + 1
         const doubtful = doubtfulParts(file, isSweepable && refusals === 1)
         const isDoubtful = isUploadError(error) && error.code === 'ERR_UPLOAD_CONFIRM_REFUSED' && doubtful.length > 0

@@ -48,7 +48,7 @@ export function createSessionSteps(
   onTransferEvent: (event: TransferEvent) => void,
 ): SessionSteps {
   const { clock, engine } = ports
-  const { protocol, files } = definition
+  const { files } = definition
   const proof = createSourceProof(ports, definition, record)
   let failure: unknown
   let keepsConfirmed: boolean | undefined = record.folded()?.keepsConfirmed
@@ -88,7 +88,7 @@ export function createSessionSteps(
   const keepEnd = async (status: FinalStatus): Promise<void> => {
     // A cancel has told the service about all of them.
     if (status !== 'cancelled') {
-      for (const sessionId of await endLeftSessions({ record, protocol, clock })) telling.warnOfOrphan(sessionId)
+      for (const sessionId of await endLeftSessions(options)) telling.warnOfOrphan(sessionId)
     }
     // Files that were not given up stay open in the journal, so that they can be resumed once the cause is gone.
     if (isOver(record, status)) await record.write({ type: 'session.settled', status })
@@ -123,11 +123,7 @@ export function createSessionSteps(
       return folded && outcomeOf(folded.ledger)
     },
     async cancel() {
-      const { isServiceTold, failure: reason } = await endAllSessions(
-        { record, protocol, clock },
-        definition.wasCancelAsked,
-        keepsConfirmed,
-      )
+      const { isServiceTold, failure: reason } = await endAllSessions(options, keepsConfirmed)
       // Without its intent on record, a later run would not know what the cancel keeps: it may begin anew.
       if (record.folded()?.place === 'cancelling') await record.write({ type: 'session.cancelled', isServiceTold })
       // The session is cancelled all the same. The machine keeps the reason why the service was not told.

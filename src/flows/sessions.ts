@@ -51,7 +51,7 @@ export function resumeSession(context: FlowContext, key: string, options: Resume
     const definition = definitionOf(context, folded, options)
     if (place !== 'confirmed') await record.write({ type: 'session.resumed' })
     // A confirmed session is not driven any more and settles at once.
-    else await endLeftSessions({ record, protocol: definition.protocol, clock: context.clock })
+    else await endLeftSessions({ ...context, ...definition, record })
     return driveSession(context, definition, record)
   })
 }

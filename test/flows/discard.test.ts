@@ -7,7 +7,8 @@ import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
 import { UploadError, type UploadErrorCode } from '../../src/core/errors.ts'
 import { JOURNAL_VERSION, type JournalRecord } from '../../src/core/journal/journal.ts'
 import type { Journal } from '../../src/core/ports.ts'
-import { createFarEnd, goodStorage, VIDEO } from '../security/far-end.ts'
+import { createFarEnd, goodService, goodStorage, VIDEO } from '../security/far-end.ts'
+import { noWay } from './outage-rig.ts'
 
 const FILES = ['a.mp4', 'b.mp4'].map((name, fileIndex) => ({
   fileIndex,
@@ -205,3 +206,32 @@ it('stays where the journal cannot keep that the rest is discarded, though it co
   expect(await settled(uplink.discardSession(upload.key))).toMatchObject({ status: 'cancelled', keepsConfirmed: true })
   expect(told).toEqual([])
 })
+
+it.each(['as it is to begin', 'while it rests', 'after one that was lost'] as const)(
+  'a file is not kept for a confirmation that nobody heard, only for one that may have been (%s)',
+  async (when) => {
+    const told: string[] = []
+    let confirms = 0
+    const service = goodService(() => 'https://store.example/a')
+    const { uplink, clock, settled } = createFarEnd({
+      storage: goodStorage,
+      service(request, body) {
+        if (request.method === 'DELETE') told.push(request.url.slice(request.url.lastIndexOf('/') + 1))
+        if (request.method !== 'PATCH') return service(request, body)
+        confirms += 1
+        return when === 'after one that was lost' && confirms === 1 ? undefined : noWay()
+      },
+    })
+    const files = [{ source: bytesSource('a.mp4', new Uint8Array(3)) }]
+    const upload = uplink.uploadVideos({ ...VIDEO, files })
+    upload.on('file', ({ state }) => {
+      if (state === 'confirming' && when === 'as it is to begin') void upload.discard()
+    })
+    await clock.advance(60_000)
+    const report = await settled(upload.discard())
+
+    const isKept = when === 'after one that was lost'
+    expect(report).toMatchObject({ status: 'cancelled', files: [{ status: 'unfinished' }], isServiceTold: !isKept })
+    expect([told, report.keepsConfirmed]).toEqual(isKept ? [[], true] : [['s-1'], undefined])
+  },
+)

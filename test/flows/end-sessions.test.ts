@@ -36,19 +36,19 @@ describe('all sessions of an upload', () => {
     const told: unknown[] = []
     const cancel = (sessionId: unknown): Promise<void> => (told.push(sessionId), Promise.resolve())
 
-    expect(await endAllSessions(await optionsOf([...CREATED, left('s0')], cancel), false)).toEqual({
+    expect(await endAllSessions(await optionsOf([...CREATED, left('s0')], cancel))).toEqual({
       isServiceTold: true,
     })
     expect(told).toEqual(['s1', 's0'])
-    expect(await endAllSessions(await optionsOf(CREATED.slice(0, 1), cancel), false)).toEqual({ isServiceTold: false })
-    expect(await endAllSessions(await optionsOf(CREATED), false)).toEqual({ isServiceTold: false })
+    expect(await endAllSessions(await optionsOf(CREATED.slice(0, 1), cancel))).toEqual({ isServiceTold: false })
+    expect(await endAllSessions(await optionsOf(CREATED))).toEqual({ isServiceTold: false })
   })
 
   it('are not told where one of them was not, and what a host throws becomes an error', async () => {
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- A host may.
     const cancel = (): Promise<void> => Promise.reject('the door is shut')
 
-    const { isServiceTold, failure } = await endAllSessions(await optionsOf(CREATED, cancel), false)
+    const { isServiceTold, failure } = await endAllSessions(await optionsOf(CREATED, cancel))
 
     expect([isServiceTold, failure]).toEqual([false, expect.any(Error)])
     expect(failure?.message).toContain('the door is shut')

@@ -176,7 +176,7 @@ describe('a create of a new session for dead addresses that is cut short', () =>
   it('by a pause may have made one that nobody uses, and that is said from then on', async () => {
     const { rig, upload, line } = await replacing()
     upload.pause()
-    await rig.clock.advance(0)
+    await rig.clock.advance(4_000)
     expect(upload.state).toBe('paused')
     expect(upload.snapshot().hasPossibleOrphan).toBe(true)
     line.isBack = true

@@ -114,6 +114,26 @@ it('moves the files that are unfinished then, and tells what that cost, whatever
   expect(record.folded()?.hasPossibleOrphan).toBe(false)
 })
 
+it('leaves what an earlier renewal has moved where it is, when a file of the old session goes again after all', async () => {
+  const { record, asked, told, receive, renew, file } = await several({ count: 3 })
+  await receive(2, 1)
+  await receive(2, 2)
+  expect(await renew(0)).toBe(true)
+  const receipt = { ...RECEIPT, acceptedEnd: 3 }
+  await record.write({ type: 'part.received', fileIndex: 0, partNumber: 1, generation: 1, receipt })
+  await record.write({ type: 'parts.voided', fileIndex: 2, partNumbers: [2] })
+
+  expect(await renew(2)).toBe(true)
+
+  expect(asked).toEqual([[0, 1], [2]])
+  expect(told.at(-1)).toMatchObject({ oldSessionId: 's0', filesMoved: 1, filesKept: 2, bytesVoided: 3 })
+  expect([0, 1, 2].map((index) => [file(index).sessionId, file(index).receivedCount])).toEqual([
+    ['s1', 1],
+    ['s1', 0],
+    ['s2', 0],
+  ])
+})
+
 it('tells and keeps that the create of a new session may have left another one', async () => {
   const { record, told, renew } = await several({ isOrphanPossible: true })
 

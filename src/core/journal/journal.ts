@@ -86,7 +86,7 @@ export type JournalRecord = { readonly at: number } & (
       readonly generation?: number
       readonly receipt: Receipt
     }
-  /** Receipts that the far end no longer honours: these parts are sent again. */
+  /** Receipts that the far end no longer honours: these parts are sent again. None: it was not asked to confirm them after all. */
   | { readonly type: 'parts.voided'; readonly fileIndex: number; readonly partNumbers: readonly number[] }
   | { readonly type: 'file.confirming'; readonly fileIndex: number }
   | {

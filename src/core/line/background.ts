@@ -50,6 +50,8 @@ export function createBackground(): Background {
   /** What the line carries, as far as that is known: the most that went without a queue, or what went while ours stood. */
   let carried = 0
   let isKnown = false
+  /** What it carried before it carried much less than we sent, which may have been an outage. */
+  let carriedBefore = 0
   /** Since when bytes are counted, and how many went. */
   let sinceMs: number | undefined
   let bytes = 0
@@ -64,12 +66,14 @@ export function createBackground(): Background {
     carried = Math.max(carried, wentRate)
     // A rate that is not used must not grow: it would say nothing about the line.
     if (wentRate < rate * 0.7) return
-    const isFarBelow = !isKnown || rate < carried / 2
+    const isFarBelow = !isKnown || rate < Math.max(carried, carriedBefore) / 2
     const step = Math.min((SLOW_GROWTH * passedMs) / 1000, STEP_QUEUE_MS / passedMs)
     rate *= isFarBelow ? FAST_GROWTH : 1 + step
   }
   const fall = (queueMs: number, wentRate: number, nowMs: number): void => {
     isKnown = true
+    // Halved, so that a line that has become slower is not overrun again and again.
+    if (!isStubborn) carriedBefore = wentRate < rate * 0.7 ? Math.max(carried, carriedBefore / 2) : 0
     // The first time, the queue is ours. And whoever's it is, the line carries no more than this.
     if (!isStubborn || wentRate < rate * 0.7) carried = Math.min(carried, wentRate)
     // The rate while a queue stands is what the line carries, unless we wanted to send less.

@@ -8,6 +8,7 @@ import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
 import { Kysely } from 'kysely'
 
 import { checkRoomToStart, roomToStart } from './disk-room.ts'
+import { DURABLE_START, DurableFiles, syncTree } from './durable-files.ts'
 import { migrate } from './migrate.ts'
 import { pgliteDialect } from './pglite-dialect.ts'
 import type { Database, Tables } from './tables.ts'
@@ -35,7 +36,9 @@ export async function openPglite({ folder, prepared, keepFreeBytes = 1 }: Pglite
   await checkRoomToStart(folder, roomToStart(isNew, keepFreeBytes))
   if (isNew) await writeFile(mark, '', { mode: 0o600 })
   const from = isNew && prepared !== undefined ? { loadDataDir: prepared } : {}
-  const db = await migrated(await open({ dataDir: folder, ...from }))
+  const fs = new DurableFiles(folder)
+  const db = await migrated(await open({ fs, startParams: DURABLE_START, ...from }, folder), () => fs.check())
+  if (isNew) await syncTree(folder)
   await rm(mark, { force: true })
   // After a power cut the mark must not come back: by then the database holds something.
   if (isNew) await syncFolder(dirname(folder))
@@ -54,17 +57,17 @@ export async function dumpNewDatabase(): Promise<Blob> {
   }
 }
 
-async function open(options: PGliteOptions): Promise<PGlite> {
+async function open(options: PGliteOptions, place = 'memory'): Promise<PGlite> {
   try {
     return await PGlite.create(options)
   } catch (cause) {
-    const words = `The embedded database in ${options.dataDir ?? 'memory'} cannot be opened (${String(cause)})`
+    const words = `The embedded database in ${place} cannot be opened (${String(cause)})`
     throw Object.assign(new Error(`${words}. Restore a backup.`, { cause }), { code: 'ERR_SERVICE_DATABASE' })
   }
 }
 
-async function migrated(pglite: PGlite): Promise<Database> {
-  const db = new Kysely<Tables>({ dialect: pgliteDialect(pglite) })
+async function migrated(pglite: PGlite, check?: () => void): Promise<Database> {
+  const db = new Kysely<Tables>({ dialect: pgliteDialect(pglite, check) })
   try {
     await migrate(db)
     return db

@@ -12,18 +12,21 @@ import {
   type QueryResult,
 } from 'kysely'
 
-/** A dialect for an open PGlite. Destroying the Kysely instance closes the database. */
-export function pgliteDialect(database: PGlite): Dialect {
+/**
+ * A dialect for an open PGlite. Destroying the Kysely instance closes the database. `check` throws where an answer of the database
+ * must not be relied on; nor is it closed then, which would take what it wrote for complete.
+ */
+export function pgliteDialect(database: PGlite, check: () => void = () => undefined): Dialect {
   return {
     createAdapter: () => new PostgresAdapter(),
-    createDriver: () => pgliteDriver(database),
+    createDriver: () => pgliteDriver(database, check),
     createIntrospector: (db) => new PostgresIntrospector(db),
     createQueryCompiler: () => new PostgresQueryCompiler(),
   }
 }
 
-function pgliteDriver(database: PGlite): Driver {
-  const connection = pgliteConnection(database)
+function pgliteDriver(database: PGlite, check: () => void): Driver {
+  const connection = pgliteConnection(database, check)
   // PGlite has one session. Whoever holds the connection holds all of it, or other queries would end up inside the holder's
   // transaction. The rest wait in the order in which they came.
   let isTaken = false
@@ -48,14 +51,18 @@ function pgliteDriver(database: PGlite): Driver {
       run(isolationLevel === undefined ? 'begin' : `start transaction isolation level ${isolationLevel}`),
     commitTransaction: () => run('commit'),
     rollbackTransaction: () => run('rollback'),
-    destroy: () => database.close(),
+    async destroy() {
+      check()
+      await database.close()
+    },
   }
 }
 
-function pgliteConnection(database: PGlite): DatabaseConnection {
+function pgliteConnection(database: PGlite, check: () => void): DatabaseConnection {
   return {
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
       const result = await database.query<R>(query.sql, [...query.parameters])
+      check()
       return { rows: result.rows, numAffectedRows: BigInt(result.affectedRows ?? 0) }
     },
     streamQuery() {

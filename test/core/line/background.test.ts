@@ -101,6 +101,27 @@ describe('a background upload', () => {
     expect(mean(within(150_000, 200_000), 'share')).toBeGreaterThan(0.7)
   })
 
+  it('has its rate back within the hour after an outage, where only the answers of large parts tell of the line', () => {
+    const background = createBackground()
+    const partBytes = 8 * 1024 * 1024
+    let atMs = 0
+    const sendPart = (): void => {
+      const rate = Math.min(background.bytesPerSecond(), 2_000_000)
+      atMs += (partBytes / rate) * 1_000
+      const queueMs = background.bytesPerSecond() > rate ? 200 : 0
+      background.onSample({ atMs, delayMs: 20 + queueMs, bytesSince: partBytes })
+    }
+    while (atMs < 3_600_000) sendPart()
+
+    for (const bytesSince of [partBytes, 500_000]) {
+      atMs += 60_000
+      background.onSample({ atMs, delayMs: 60_000, bytesSince })
+    }
+    while (atMs < 7_200_000) sendPart()
+
+    expect(background.bytesPerSecond()).toBeGreaterThan(1_400_000)
+  })
+
   it('does not grow beyond what there is to send', () => {
     const background = createBackground()
     for (let atMs = 0; atMs < 600_000; atMs += 500) background.onSample({ atMs, delayMs: 20, bytesSince: 50_000 })

@@ -8,7 +8,7 @@ import { writeSync } from 'node:fs'
 import { rm, type FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-import { UploadError } from '../../../core/errors.ts'
+import { known, UploadError } from '../../../core/errors.ts'
 import type { JournalRecord } from '../../../core/journal/journal.ts'
 import { decodingJournal, encodeLines, KEPT_MARK, type JournalHeader } from '../../../core/journal/journal-lines.ts'
 import { errorCode } from '../file-problem.ts'
@@ -100,15 +100,17 @@ function journalFile(state: WrittenJournal, records: readonly JournalRecord[]): 
 }
 
 async function write(state: WrittenJournal, texts: readonly string[]): Promise<void> {
-  const { handle } = state
-  if (handle === undefined) await replace(state, await encodeWhole(state.header, texts))
-  else await add(state, handle, texts)
+  if (state.handle === undefined) await replace(state, await encodeWhole(state.header, texts))
+  else await add(state, texts)
   state.isMarked = false
 }
 
-async function add(state: WrittenJournal, handle: FileHandle, texts: readonly string[]): Promise<void> {
-  if (state.hasTail) await cutTail(state, handle)
+/** Appends to a file that exists. */
+async function add(state: WrittenJournal, texts: readonly string[]): Promise<void> {
+  if (state.hasTail) await cutTail(state)
+  // Only now: if somebody has removed the file, the cut has put it back, under another handle.
   const { end, kept } = state
+  const handle = known(state.handle)
   const bytes = encodeLines(texts, end.lineCount + 1, kept.lineCount)
   try {
     await writeLines(state, handle, bytes)
@@ -133,8 +135,8 @@ async function writeLines({ disk, path, end }: WrittenJournal, handle: FileHandl
 }
 
 /** The cut is on the disk before anything follows, or lines of the tail could show up again after new ones. */
-async function cutTail(state: WrittenJournal, handle: FileHandle): Promise<void> {
-  await handle.truncate(state.end.bytes)
+async function cutTail(state: WrittenJournal): Promise<void> {
+  await state.handle?.truncate(state.end.bytes)
   await sync(state)
   state.hasTail = false
 }
@@ -148,7 +150,7 @@ async function close(state: WrittenJournal): Promise<void> {
     if (state.handle === undefined || state.broken !== undefined) return
     state.lookAtMs = -Infinity
     if (isDirty(state) || (await isRemoved(state))) await sync(state)
-    if (!state.isMarked) await add(state, state.handle, [KEPT_MARK])
+    if (!state.isMarked) await add(state, [KEPT_MARK])
   } catch {
     // Only received parts were not on the disk yet. The file will be read as after a crash.
   } finally {

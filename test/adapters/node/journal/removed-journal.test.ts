@@ -1,6 +1,6 @@
 // A journal whose folder is not there, is something else, or goes while it is open.
 
-import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { diskJournal } from '../../../../src/adapters/node/journal/disk-journal.ts'
@@ -13,6 +13,7 @@ import {
   read,
   fileHandles,
   removeAfterEach,
+  write,
 } from './disk-journal-rig.ts'
 
 removeAfterEach()
@@ -79,6 +80,20 @@ describe('a journal that somebody removes while it is open', () => {
     await session.close()
     expect(await read(journal, key)).toHaveLength(6)
     expect(await readdir(dirname(pathOf(folder, key)))).toEqual(key === long ? ['journal', 'key'] : ['journal'])
+  })
+
+  it('is put back before the first record is written behind a torn tail', async () => {
+    const folder = await temporary()
+    const journal = diskJournal({ folder, clock })
+    await write(journal, [[begun(2)]])
+    await appendFile(pathOf(folder), 'a torn tail')
+    const session = await journal.open('k')
+    await rm(pathOf(folder))
+
+    await session.append([received(1)])
+    await session.close()
+
+    expect(await read(journal)).toEqual([begun(2), received(1)])
   })
 
   it.each([

@@ -1,0 +1,75 @@
+// The embedded database after a power cut: what it has answered for is on the disk by then.
+
+import fs, { existsSync, openAsBlob } from 'node:fs'
+import { mkdtemp, open, readdir, rm, type FileHandle } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { expect, inject, it, onTestFinished, vi } from 'vitest'
+
+import { createApiKey } from '../../../src/service/access/api-keys.ts'
+import { openDatabase } from '../../../src/service/database/database.ts'
+
+async function newFolder(): Promise<string> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'service-durable-'))
+  onTestFinished(() => rm(dataDir, { recursive: true }))
+  return join(dataDir, 'db')
+}
+
+async function openIn(folder: string) {
+  const prepared = await openAsBlob(inject('preparedDatabase'))
+  const db = await openDatabase({ kind: 'embedded', folder, prepared })
+  onTestFinished(() => db.destroy().catch(() => undefined))
+  return db
+}
+
+it('has a record on the disk before it is answered for', async () => {
+  const db = await openIn(await newFolder())
+  const synced = vi.spyOn(fs, 'fsyncSync')
+  syncBuiltinESMExports()
+  onTestFinished(() => {
+    synced.mockRestore()
+    syncBuiltinESMExports()
+  })
+
+  await createApiKey(db, { orgId: 'o', name: 'n', now: new Date(0) })
+
+  expect(synced).toHaveBeenCalledOnce()
+})
+
+it('answers for nothing any more once the disk has failed', async () => {
+  const folder = await newFolder()
+  const db = await openIn(folder)
+  const failing = vi.spyOn(fs, 'fsyncSync').mockImplementation(() => {
+    throw Object.assign(new Error('EIO: i/o error, fsync'), { code: 'EIO' })
+  })
+  syncBuiltinESMExports()
+  const make = (name: string) => createApiKey(db, { orgId: 'o', name, now: new Date(0) })
+
+  await expect(make('first')).rejects.toThrow('The disk did not keep what the database wrote')
+  failing.mockRestore()
+  syncBuiltinESMExports()
+
+  await expect(make('second')).rejects.toThrow('The disk did not keep what the database wrote')
+  await expect(db.destroy()).rejects.toThrow('The disk did not keep what the database wrote')
+})
+
+it('is on the disk as a whole before it counts as made', async () => {
+  const folder = await newFolder()
+  const file = await open(tmpdir(), 'r')
+  const prototype = Object.getPrototypeOf(file) as FileHandle
+  await file.close()
+  const beforeMade: boolean[] = []
+  const sync = prototype.sync
+  const syncing = vi.spyOn(prototype, 'sync').mockImplementation(function (this: FileHandle) {
+    beforeMade.push(existsSync(`${folder}.making`))
+    return sync.call(this)
+  })
+  onTestFinished(() => syncing.mockRestore())
+
+  await openIn(folder)
+
+  const made = await readdir(folder, { recursive: true })
+  expect(beforeMade.filter(Boolean).length).toBeGreaterThanOrEqual(made.length)
+})
