@@ -77,7 +77,8 @@ export interface Uplink {
   stats(): { readonly inFlight: number; readonly cap: number }
   /**
    * A hint from the platform that the network may be back, after sleep for example: unreachable hosts are probed, and calls
-   * without an answer made again, now and not at their scheduled time. In browsers this is called automatically.
+   * without an answer made again, now and not at their scheduled time, unless only so many tries are made. In browsers this is
+   * called automatically.
    */
   probeNow(): void
   /**

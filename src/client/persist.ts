@@ -15,7 +15,10 @@ export interface Patience {
   readonly retries: number
   /** How long the host may be away, ms. Time in which this machine slept does not count. */
   readonly giveUpAfterMs: number
-  /** Gets the functions that end waits for answers that did not come. A pause after an answer is the host's, and keeps its time. */
+  /**
+   * Gets the functions that end waits for answers that did not come. A pause after an answer is the host's, and keeps its time, as
+   * does one after a try that counts: what ends waits is hearsay, and may come many times in a second.
+   */
   readonly memory?: Pick<HostMemory, 'wakes'>
 }
 
@@ -31,6 +34,8 @@ export interface Failure {
   readonly isDoubtful: boolean
   /** This machine has no network. That wait will not be short, so it is reported at once. */
   readonly isOffline?: boolean | undefined
+  /** Only so many tries that fail like this are made, by whoever makes them. */
+  readonly isCounted?: boolean | undefined
 }
 
 export type Tried<TResult, TFailure extends Failure> = { readonly result: TResult } | { readonly failure: TFailure }
@@ -78,6 +83,7 @@ export async function persist<TResult, TFailure extends Failure>(
     void tell(onWaiting)
     const triedAtMs = clock.monotonicNow()
     let failure: TFailure
+    let isUsed = false
     if (isAsking && ask) {
       const unanswered = await ask()
       if (!unanswered || !isAwaited(unanswered)) {
@@ -93,7 +99,8 @@ export async function persist<TResult, TFailure extends Failure>(
       isDoubtful ||= failure.isDoubtful
       const isOrphan = failure.isDoubtful && ask !== undefined
       isAsking = isOrphan && isAwaited(failure)
-      if (isOrphan || !isAwaited(failure)) usedUp += 1
+      isUsed = isOrphan || !isAwaited(failure)
+      if (isUsed) usedUp += 1
       if (usedUp > retries) return { failure }
     }
 
@@ -104,7 +111,7 @@ export async function persist<TResult, TFailure extends Failure>(
     const restMs = giveUpAfterMs - awayMs
     if (restMs <= 0) return { failure, awayMs }
     const waitMs = Math.min(pauseAfter(failure, tries, random), restMs)
-    const { host, error, reason, isOffline } = failure
+    const { host, error, reason, isOffline, isCounted } = failure
     if (host !== undefined && (isOffline || nowMs + waitMs - beganMs >= TOLD_FROM_MS)) {
       void tell(onWaiting, {
         host,
@@ -118,7 +125,7 @@ export async function persist<TResult, TFailure extends Failure>(
         giveUpAtMs: isAwaited(failure) ? wallMs + restMs : undefined,
       })
     }
-    await sleep(clock, waitMs, signal, 'status' in error ? undefined : memory?.wakes)
+    await sleep(clock, waitMs, signal, isUsed || isCounted || 'status' in error ? undefined : memory?.wakes)
     // Time in which the machine slept does not count, nor what is left of a wait that was ended.
     awayMs += Math.min(waitMs, clock.monotonicNow() - nowMs)
   }

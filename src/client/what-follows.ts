@@ -55,5 +55,5 @@ function unanswered(context: CallContext, life: CallLife, error: TransportError,
   if (isDoubtful && life.kind === 'once') throw doubtfulEnd(life, error)
   // Hidden answers were dealt with above, so this is the first contact.
   if (!isFew) throw unreachable(memory, life, { error, reason })
-  return { error, host: memory.host, reason, isDoubtful, isOffline }
+  return { error, host: memory.host, reason, isDoubtful, isOffline, isCounted: isFirstContact }
 }

@@ -51,7 +51,12 @@ export function createNarration(
     told(job, event, file) {
       const { key } = job.upload
       if (event === 'start') {
-        tell('mocap-upload-start', { key, names: job.upload.files().map(({ name }) => name) })
+        // Of an upload that has just begun, no file is known to the flow yet.
+        const files = job.upload.files()
+        tell('mocap-upload-start', {
+          key,
+          names: job.items.map(({ fileName }, index) => files[index]?.name ?? fileName),
+        })
         announcer.say(words().saidStarted(job.items.filter(({ state }) => state === 'waiting').length))
       }
       if (file) tell('mocap-upload-file', { key, file })

@@ -412,12 +412,12 @@ describe.concurrent('credentials', () => {
 
   it('must be there, and so must the address', async () => {
     expect(await refused(['api', 'GET', '/players'], { MOCAP_API_KEY: '' })).toMatch(/There is no credential/)
+    expect(await refused(['api', 'GET', '/players'], { MOCAP_BASE_URL: '' })).toMatch(/give --base-url/)
   })
 
   it('may choose the header of a token, and of no key, which has a header of its own', async () => {
     const line = await refused(['api', 'GET', '/players', '--bearer-header', 'Authorization'])
     expect(line).toMatch(/^error: --bearer-header names the header of an access token, and an API key is given: leave /)
-    expect(await refused(['api', 'GET', '/players'], { MOCAP_BASE_URL: '' })).toMatch(/give --base-url/)
   })
 
   it.each(['resume', 'cancel'])('are not asked for by %s of a session that nobody knows', async (command) => {

@@ -7,6 +7,9 @@ import type { HostWait } from '../../src/core/ports.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
 
 const missing = new TransportError('ERR_UPLOAD_NETWORK', 'No answer.', { ending: 'neverWhole', phase: 'connect' })
+const unreadable = new TransportError('ERR_UPLOAD_NETWORK', 'The answer broke off.', {
+  ...{ ending: 'doubtful', phase: 'answer', isUnreadable: true },
+})
 const answer = (status: number, retryAfterMs?: number) =>
   new HttpStatusError('ERR_UPLOAD_HTTP_STATUS', 'No success.', { status, retryAfterMs, isRetryable: true })
 
@@ -117,6 +120,24 @@ describe('a call that is woken, as the network may be back', () => {
   it('waits on after an answer: a host that is there has its reasons', async () => {
     const busy = { ...away, error: answer(503, 2_000), reason: 'it answers 503' }
     expect((await woken(busy)).asked.slice(0, 2)).toEqual(['try at 0', 'try at 2000'])
+  })
+
+  it.each([
+    ['whose answer broke off', { ...away, error: unreadable }],
+    ['of which only a few are made', { ...away, isCounted: true }],
+  ])('waits on after a try %s: what may be the network again uses up no tries', async (_, failure) => {
+    expect((await woken(failure, undefined, 2)).asked.slice(0, 2)).toEqual(['try at 0', 'try at 250'])
+  })
+
+  it('waits on where each try can leave something behind, and asks the question at once from then on', async () => {
+    const wakes = new Set<() => void>()
+    const { clock, asked } = persisting({ tries: [lost], questions: [away] }, { memory: { wakes } })
+    for (let turn = 0; turn < 4; turn += 1) {
+      await clock.advance(100)
+      for (const wake of wakes) wake()
+    }
+    await clock.advance(0)
+    expect(asked).toEqual(['try at 0', 'question at 250', 'question at 300', 'question at 400'])
   })
 
   it('is given up no earlier, however often it is woken', async () => {

@@ -2,6 +2,7 @@
 
 import { afterEach, expect, it, vi } from 'vitest'
 
+import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
 import { createFormats } from '../../src/element/formats.ts'
 import type { Job } from '../../src/element/items.ts'
 import type { Phase } from '../../src/element/list-state.ts'
@@ -9,6 +10,7 @@ import { createNarration } from '../../src/element/narration.ts'
 import { englishTexts } from '../../src/element/texts.ts'
 import { createWords } from '../../src/element/words.ts'
 import type { Outage, UploadFileStatus, UploadState } from '../../src/flows/upload.ts'
+import { createFarEnd, goodStorage, VIDEO } from '../security/far-end.ts'
 
 const WAIT = {
   who: 'storage',
@@ -191,4 +193,15 @@ it('tells the page of each turn, with the totals as they are then', () => {
     ['mocap-upload-progress', expect.objectContaining({ filesTotal: 20, filesConfirmed: 6 })],
     ['mocap-upload-file', { key: 'video-1', file }],
   ])
+})
+
+it('tells the page the names of an upload that has just begun, of whose files the flow has yet to look at any', async () => {
+  const { uplink } = createFarEnd({ service: () => ({ status: 500 }), storage: goodStorage })
+  const upload = uplink.uploadVideos({ ...VIDEO, files: [{ source: bytesSource('swing-01.mp4', new Uint8Array(1)) }] })
+  const { narration, told } = narrating()
+
+  narration.told({ upload, items: [{ fileName: 'swing-01.mp4' }] } as unknown as Job, 'start')
+  await uplink.close()
+
+  expect(told).toEqual([['mocap-upload-start', { key: upload.key, names: ['swing-01.mp4'] }]])
 })

@@ -3,6 +3,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
+import type { UploadError } from '../../src/core/errors.ts'
 import type { UploadEvents } from '../../src/flows/upload.ts'
 import { CAPTURE, createFarEnd, endOf, goodStorage, VIDEO, type Answer, type FarEnd } from '../security/far-end.ts'
 import { source, files, noWay, noWayBy, serviceOf, watch, until } from './outage-rig.ts'
@@ -81,6 +82,22 @@ it('a call that waits for the network is made again as soon as that may be back'
 
   expect(await upload.done()).toMatchObject({ status: 'confirmed' })
   expect(asked).toHaveLength(tries + 1)
+})
+
+it('a service that has never answered has its three tries in their time, however often the network may be back', async () => {
+  const { service, asked } = serviceOf(() => noWayBy('ECONNREFUSED'))
+  const rig = createFarEnd({ service, storage: goodStorage })
+  const upload = rig.uplink.uploadVideos({ ...VIDEO, files })
+  const outcome = upload.done().catch((error: unknown) => (error as UploadError).code)
+
+  for (let turn = 0; turn < 5; turn += 1) {
+    await rig.clock.advance(0)
+    rig.uplink.probeNow()
+  }
+
+  expect(asked).toHaveLength(1)
+  expect(await rig.settled(outcome)).toBe('ERR_UPLOAD_HOST_UNREACHABLE')
+  expect(asked).toHaveLength(3)
 })
 
 it.each([429, 502, 503, 504])(
