@@ -6,7 +6,7 @@ import type { Clock } from '../../../core/ports.ts'
 import { sleep } from '../../../core/time/sleep.ts'
 
 /** How long to wait each time before it is asked again, ms. */
-const WAITS_MS = [100, 200, 400, 800, 1_600, 3_200]
+export const WAITS_MS = [100, 200, 400, 800, 1_600, 3_200]
 
 const NEVER = new AbortController().signal
 

@@ -1,8 +1,8 @@
 // What a path on the command line means: a file is itself, and a folder is the files below it, in natural order.
 
-import type { BigIntStats, Dirent } from 'node:fs'
+import type { Stats, Dirent } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
-import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 
 import { invalid, UploadError } from '../../../core/errors.ts'
 import { errorCode, fileProblem, notAFile } from '../file-problem.ts'
@@ -36,7 +36,10 @@ export interface FilesUnderOptions {
 interface Search extends FilesUnderOptions {
   readonly files: FoundFile[]
   readonly skipped: SkippedEntry[]
-  /** Folders entered below one argument, by device and inode. Each is entered once, so links cannot form a cycle. */
+  /**
+   * Folders entered below one argument, by the path behind all links. Each is entered once, so links cannot form a cycle. Their numbers
+   * would not do: on Windows, all folders of a memory card or a network drive may have the number 0.
+   */
   readonly entered: Set<string>
 }
 
@@ -80,7 +83,7 @@ export async function filesUnder(
     const facts = await look(path)
     if (facts.isDirectory()) {
       const [filesBefore, skippedBefore] = [files.length, skipped.length]
-      await enter(path, facts, { ...options, files, skipped, entered: new Set() })
+      await enter(path, await placeOf(path), { ...options, files, skipped, entered: new Set() })
       if (files.length === filesBefore && options.isSought === undefined)
         refuseEmpty(path, skipped.slice(skippedBefore))
     } else if (facts.isFile()) {
@@ -92,8 +95,8 @@ export async function filesUnder(
   return { files, skipped }
 }
 
-async function enter(folder: string, facts: BigIntStats, search: Search): Promise<void> {
-  search.entered.add(numberOf(facts))
+async function enter(folder: string, place: string, search: Search): Promise<void> {
+  search.entered.add(place)
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     throw fileProblem(error, folder, 'listed')
   })
@@ -123,6 +126,7 @@ async function take(path: string, entry: Dirent, search: Search): Promise<void> 
     return
   }
   const facts = await lookInFolder(path)
+  const place = facts?.isDirectory() === true ? await placeOf(path) : ''
   if (facts === undefined) {
     if (mayBeUnaskable) throw unaskable(path)
     search.skipped.push({ path, reason: 'a link that leads nowhere' })
@@ -130,12 +134,12 @@ async function take(path: string, entry: Dirent, search: Search): Promise<void> 
     if (isTaken) search.files.push({ path, name })
   } else if (!facts.isDirectory()) {
     search.skipped.push({ path, reason: 'a pipe, device or socket' })
-  } else if (search.entered.has(numberOf(facts))) {
+  } else if (search.entered.has(place)) {
     search.skipped.push({ path, reason: 'a link to a folder that is taken already' })
   } else if (entry.isSymbolicLink() && (await leadsAround(path))) {
     search.skipped.push({ path, reason: 'a link to a folder that it lies in' })
   } else {
-    await enter(path, facts, search)
+    await enter(path, place, search)
   }
 }
 
@@ -154,8 +158,8 @@ function reasonAgainst(name: string, { isSought }: Search): string | undefined {
   return JUNK.find(([pattern]) => pattern.test(name))?.[1]
 }
 
-async function look(path: string): Promise<BigIntStats> {
-  return stat(path, { bigint: true }).catch((error: unknown) => {
+async function look(path: string): Promise<Stats> {
+  return stat(path).catch((error: unknown) => {
     // A shell gives the name as it is, such as for *.mp4, and Node cannot.
     if (path.includes(NOT_UTF8) && errorCode(error) === 'ENOENT') throw unaskable(path)
     throw fileProblem(error, path, 'read')
@@ -168,8 +172,8 @@ function unaskable(path: string): UploadError {
 }
 
 /** Undefined for a name that leads nowhere: a broken link, or a file that went away since the folder was listed. */
-async function lookInFolder(path: string): Promise<BigIntStats | undefined> {
-  return stat(path, { bigint: true }).catch((error: unknown) => {
+async function lookInFolder(path: string): Promise<Stats | undefined> {
+  return stat(path).catch((error: unknown) => {
     const code = errorCode(error)
     if (code === 'ENOENT' || code === 'ELOOP') return undefined
     throw fileProblem(error, path, 'read')
@@ -189,6 +193,7 @@ function inNaturalOrder(left: string, right: string): number {
   return collator.compare(left, right) || (left < right ? -1 : 1)
 }
 
-function numberOf(facts: BigIntStats): string {
-  return `${facts.dev}:${facts.ino}`
+/** Some drives of Windows cannot tell what is behind links, and have none. */
+async function placeOf(folder: string): Promise<string> {
+  return realpath(folder).catch(() => resolve(folder))
 }

@@ -16,10 +16,19 @@ export function driveOf(folder: string): Drive {
   return devices.get(folder) ?? folder
 }
 
-/** Notes the device of something in this folder. */
+/** Notes the device of something in this folder, unless it is not told. */
 export function noteDevice(folder: string, device: bigint): void {
+  if (device === 0n) return
   if (devices.size >= MAX_FOLDERS) devices.clear()
   devices.set(folder, device)
+}
+
+/**
+ * Whether two answers of the system may be of one device. On Windows 11, libuv 1.49 and 1.50 (Node 22.12 to 22.16, 24.0 and 24.1) know
+ * that of an open file, but say of a path that it is 0, or 64 bits of which that of an open file has the lower 32.
+ */
+export function isSameDevice(left: bigint, right: bigint): boolean {
+  return left === 0n || right === 0n || BigInt.asUintN(32, left ^ right) === 0n
 }
 
 /**
@@ -28,10 +37,10 @@ export function noteDevice(folder: string, device: bigint): void {
  */
 export function isDriveGone(location: string, device: bigint): Promise<boolean> {
   // Asked of the file last: with its drive, which may have come back since, it is there again.
-  return diskThreads.run(
-    device,
-    async () => (await deviceOfRest(location)) !== device || (await seenAt(location)) !== undefined,
-  )
+  return diskThreads.run(device, async () => {
+    const rest = await deviceOfRest(location)
+    return rest === undefined || !isSameDevice(rest, device) || (await seenAt(location)) !== undefined
+  })
 }
 
 /** The drive of what is left of the way to a place, links included. */

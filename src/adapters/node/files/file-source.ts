@@ -11,7 +11,7 @@ import { endedEarly, requirePosition, requireSame, sourceChanged } from '../../w
 import { systemClock } from '../../web/system-clock.ts'
 import { driveChanged, fileGone, fileProblem } from '../file-problem.ts'
 import { unlessBusy } from './busy-file.ts'
-import { driveOf, isDriveGone, noteDevice } from './drives.ts'
+import { driveOf, isDriveGone, isSameDevice, noteDevice } from './drives.ts'
 import { createFingerprint, type Fingerprint } from './fingerprint.ts'
 import { lookAt, lookFirst, openRegularFile, type OpenFile, type Place } from './open-file.ts'
 import { createQuickDisk, type QuickDisk } from './quick-disk.ts'
@@ -72,7 +72,7 @@ export function fileSourceOn(
     } catch (error) {
       return refuse(error)
     }
-    const isPutBack = trouble?.isGone === true || device !== facts.dev
+    const isPutBack = trouble?.isGone === true || device === undefined || !isSameDevice(device, facts.dev)
     const mayBeAnother = isPutBack || trouble !== undefined || inode !== facts.ino
     if (!fingerprint || !mayBeAnother) return accept()
     return isKnown(location, file, fingerprint, isPutBack)
@@ -232,7 +232,7 @@ function isNowhere(error: unknown): error is UploadError {
 function verifyPath(location: string, opened: BigIntStats, found: BigIntStats): void {
   requireSame(location, identityOf(opened), identityOf(found))
   if (found.mtimeNs !== opened.mtimeNs) throw sourceChanged(location, 'it was written to')
-  if (found.dev !== opened.dev) throw driveChanged(location, true)
+  if (!isSameDevice(found.dev, opened.dev)) throw driveChanged(location, true)
   if (found.ino !== opened.ino) throw sourceChanged(location, 'another file was put in its place')
 }
 

@@ -1,10 +1,14 @@
 // What it takes for bytes and names to survive a power cut: they are written aside, brought to the disk and renamed
 // into place, and the folder is brought to the disk as well.
 
-import { mkdir, rm, stat } from 'node:fs/promises'
+import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
+import type { Clock } from '../../../core/ports.ts'
+import { sleep } from '../../../core/time/sleep.ts'
+import { systemClock } from '../../web/system-clock.ts'
 import { errorCode } from '../file-problem.ts'
+import { WAITS_MS } from '../files/busy-file.ts'
 import { writeFully } from '../positional-io.ts'
 import { openFile } from './patient-files.ts'
 
@@ -26,6 +30,30 @@ export async function writeWhole(path: string, pieces: readonly Uint8Array[]): P
     await rm(path, { force: true }).catch(() => undefined)
     throw error
   }
+}
+
+const NEVER = new AbortController().signal
+
+/**
+ * Renames what was just written. On Windows a virus scanner or an indexer may hold it for a moment, and the system then refuses, mostly
+ * as if this user had no permission.
+ */
+export async function renameWritten(
+  from: string,
+  to: string,
+  clock: Clock = systemClock(),
+  isWindows = process.platform === 'win32',
+): Promise<void> {
+  for (const waitMs of isWindows ? WAITS_MS : []) {
+    try {
+      await rename(from, to)
+      return
+    } catch (error) {
+      if (!['EPERM', 'EACCES', 'EBUSY'].includes(errorCode(error) ?? '')) throw error
+    }
+    await sleep(clock, waitMs, NEVER)
+  }
+  await rename(from, to)
 }
 
 /** Makes a folder and those above it (mode 0700), and brings their names to the disk. */

@@ -11,7 +11,7 @@
 // would be kept for nobody, and an upload that is interrupted could not be resumed. Whether it is still there is looked at when it
 // is brought to the disk, once a second at most, since thousands of small files bring it there as often, and when it is closed.
 
-import { rename, rm, stat, type FileHandle } from 'node:fs/promises'
+import { rm, stat, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 import { compactTexts } from '../../../core/journal/compact-in-steps.ts'
@@ -28,7 +28,7 @@ import {
 import type { QuickDisk } from '../files/quick-disk.ts'
 import { inSlices } from '../in-slices.ts'
 import { readFully } from '../positional-io.ts'
-import { syncFolder, writeWhole } from './durable-file.ts'
+import { renameWritten, syncFolder, writeWhole } from './durable-file.ts'
 import { journalProblem } from './journal-problem.ts'
 import { bytesIn, openFile } from './patient-files.ts'
 
@@ -107,7 +107,7 @@ export async function replace(state: WrittenJournal, { pieces, ...end }: WholeJo
   try {
     // Windows does not replace a file that is open.
     await state.handle?.close()
-    await rename(asideOf(path), path)
+    await renameWritten(asideOf(path), path)
   } catch (error) {
     await rm(asideOf(path), { force: true }).catch(() => undefined)
     if (state.handle !== undefined) await reopen(state)

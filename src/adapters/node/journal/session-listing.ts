@@ -1,10 +1,10 @@
 // Which sessions a folder holds, found without a lock from the first bytes of each journal.
 
-import { open, readdir, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises'
+import { open, readdir, readFile, rm, stat, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { decodeHeader } from '../../../core/journal/journal-lines.ts'
-import { writeWhole } from './durable-file.ts'
+import { renameWritten, writeWhole } from './durable-file.ts'
 import { errorCode } from '../file-problem.ts'
 import { journalPath } from './journal-file.ts'
 import { readFully } from '../positional-io.ts'
@@ -37,7 +37,7 @@ export async function keepKey(place: string, key: string): Promise<void> {
   if (isNameWhole(folderOfKey(key)) || (await keptKey(place)) === key) return
   const path = keyPath(place)
   await writeWhole(`${path}.new`, [Buffer.from(JSON.stringify(key))])
-  await rename(`${path}.new`, path)
+  await renameWritten(`${path}.new`, path)
 }
 
 /** Removes the stored key if no journal was begun. */

@@ -1,11 +1,25 @@
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { writeFileSync, type StatOptions } from 'node:fs'
+import { mkdir, mkdtemp, rm, symlink, writeFile, type stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, sep } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 
 import { filesUnder } from '../../../../src/adapters/node/files/directory.ts'
+
+/** Whether files and folders have numbers, as on most drives. */
+let isNumbered = true
+
+vi.mock('node:fs/promises', async (original) => {
+  const real = await original<{ stat: typeof stat }>()
+  return {
+    ...real,
+    async stat(path: string, options?: StatOptions) {
+      const facts = await real.stat(path, options)
+      return isNumbered ? facts : Object.assign(facts, { ino: typeof facts.ino === 'bigint' ? 0n : 0 })
+    },
+  }
+})
 
 const made: string[] = []
 
@@ -52,6 +66,14 @@ describe('filesUnder', () => {
       'take-9.mp4',
       'take-10.mp4',
     ])
+  })
+
+  it('takes the files of all subfolders of a drive that gives folders no numbers, as Windows does of a memory card', async () => {
+    isNumbered = false
+    onTestFinished(() => void (isNumbered = true))
+    const folder = await folderOf('DCIM/100/1.mp4', 'DCIM/101/2.mp4')
+
+    expect(await filesUnder(folder)).toMatchObject({ files: [{ name: '1.mp4' }, { name: '2.mp4' }], skipped: [] })
   })
 
   it('takes the files of subfolders where their folder comes in that order', async () => {

@@ -9,6 +9,7 @@ import {
   readdir,
   rename,
   rm,
+  stat,
   symlink,
   truncate,
   unlink,
@@ -211,13 +212,30 @@ describe('fileSource', () => {
       await reader.close()
     })
 
+    // Node 22.12 to 22.16 on Windows 11, whose fstat knows the device.
+    it.each([
+      ['is not told', () => 0n],
+      ['has more bits than that of the open file', (device: bigint) => device + 2n ** 40n],
+    ])('takes a file for the same where the device of its path %s', async (_how, told) => {
+      const path = await fileOf('same.mp4')
+      const { dev } = await stat(path, { bigint: true })
+      const isOfPath = (answer: object): boolean => 'dev' in answer
+      const source = fileSourceOn(switchedDisk(isOfPath, told(dev)), path)
+      const identity = await source.describe()
+      const reader = await source.open(identity)
+
+      await reader.verify()
+      await reader.close()
+      await unlink(path)
+      await expect(source.open(identity)).rejects.toMatchObject({ isRetryable: false })
+    })
+
     /** A disk of which some answers come from another drive: of `stat`, or of all that is asked after it was switched. */
-    function switchedDisk(isOther: (facts: object) => boolean) {
+    function switchedDisk(isOther: (facts: object) => boolean, dev = -1n) {
       const askNow = <T>(work: () => T): T => {
         const answer = work()
         const isFacts = answer instanceof Object && ('dev' in answer || 'facts' in answer)
-        if (isFacts && isOther(answer))
-          Object.assign('facts' in answer ? (answer.facts as object) : answer, { dev: -1n })
+        if (isFacts && isOther(answer)) Object.assign('facts' in answer ? (answer.facts as object) : answer, { dev })
         return answer
       }
       return { mayAskNow: () => true, askNow }
