@@ -87,7 +87,8 @@ export function sourceContract(label: string, make: (bytes: Uint8Array) => Promi
 
         const found = await bytesOf(reader, 2, LARGE_WINDOW + 2)
 
-        expect(found.equals(bytes.subarray(2, LARGE_WINDOW + 2))).toBe(true)
+        // Where it goes wrong, and not two mebibytes beside each other.
+        expect(found.findIndex((byte, at) => byte !== bytes[at + 2])).toBe(-1)
       })
 
       it('fills a window on shared memory, where there is such memory', async () => {

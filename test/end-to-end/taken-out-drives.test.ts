@@ -15,6 +15,8 @@ import { bytesOf, MIB, sample, startRig, VIDEO } from './rig.ts'
 const CLIP_BYTES = 12 * MIB
 const RECORDED_AT_S = 1_767_323_045
 
+/** Where a shell of root finds mkfs.ext4, and others need not. */
+const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` }
 const canMountHere = canMount() && hasImages()
 if (!canMountHere) {
   process.stdout.write('SKIPPED: drives that are really taken out need root on Linux, to mount them, and mkfs.ext4\n')
@@ -22,7 +24,7 @@ if (!canMountHere) {
 
 function hasImages(): boolean {
   try {
-    execFileSync('mkfs.ext4', ['-V'], { stdio: 'ignore' })
+    execFileSync('mkfs.ext4', ['-V'], { stdio: 'ignore', env })
     return true
   } catch {
     return false
@@ -54,7 +56,7 @@ async function cardWith(bytes: Uint8Array, numbering: 'another' | 'the same'): P
     }
   }
   const image = join(folder, 'image')
-  execFileSync('mkfs.ext4', ['-q', '-d', content, image, '24M'])
+  execFileSync('mkfs.ext4', ['-q', '-d', content, image, '24M'], { env })
   return (slot) => execFileSync('mount', ['-o', 'loop,ro', image, slot])
 }
 
