@@ -48,7 +48,7 @@ describe.each(engines)('in $name', ({ name, lack, launch }) => {
     }
     await page.evaluate(() => {
       const rigPick = (text: string, isAgain: boolean) =>
-        fetch(`/rig/next?id=${encodeURIComponent(JSON.stringify({ text, isAgain }))}`)
+        fetch('/rig/next', { method: 'POST', body: JSON.stringify({ text, isAgain }) })
       Object.assign(globalThis, { rigPick })
     })
     const names = (await page.evaluate(() => contracts.names())).filter((each) => !each.startsWith('pageClock'))

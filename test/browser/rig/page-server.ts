@@ -3,6 +3,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { build } from 'esbuild'
 
 const root = join(import.meta.dirname, '..', '..', '..')
@@ -10,7 +11,7 @@ const root = join(import.meta.dirname, '..', '..', '..')
 export interface PageServer {
   /** `http://127.0.0.1:port/` */
   readonly url: string
-  /** Answers `/rig/next?id=…`: with the bytes, with 204 for undefined, and with 500 if it rejects. */
+  /** Answers `/rig/next?id=…`, or a POST of an id too long for that: with the bytes, with 204 for undefined, and with 500 if it rejects. */
   onNext: (id: string) => Promise<Uint8Array | undefined>
   close(): Promise<void>
 }
@@ -38,10 +39,13 @@ export async function servePages(
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://page')
     if (pathname === '/rig/next') {
-      served.onNext(searchParams.get('id') ?? '').then(
-        (bytes) => (bytes === undefined ? response.writeHead(204).end() : response.end(bytes)),
-        () => response.writeHead(500).end(),
-      )
+      const asked = searchParams.get('id') ?? text(request)
+      void Promise.resolve(asked)
+        .then((id) => served.onNext(id))
+        .then(
+          (bytes) => (bytes === undefined ? response.writeHead(204).end() : response.end(bytes)),
+          () => response.writeHead(500).end(),
+        )
       return
     }
     const name = pathname.slice(1)
