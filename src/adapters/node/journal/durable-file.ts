@@ -5,10 +5,9 @@ import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 import type { Clock } from '../../../core/ports.ts'
-import { sleep } from '../../../core/time/sleep.ts'
 import { systemClock } from '../../web/system-clock.ts'
 import { errorCode } from '../file-problem.ts'
-import { WAITS_MS } from '../files/busy-file.ts'
+import { unlessBusy } from '../files/busy-file.ts'
 import { writeFully } from '../positional-io.ts'
 import { openFile } from './patient-files.ts'
 
@@ -32,8 +31,6 @@ export async function writeWhole(path: string, pieces: readonly Uint8Array[]): P
   }
 }
 
-const NEVER = new AbortController().signal
-
 /**
  * Renames what was just written. On Windows a virus scanner or an indexer may hold it for a moment, and the system then refuses, mostly
  * as if this user had no permission.
@@ -44,16 +41,8 @@ export async function renameWritten(
   clock: Clock = systemClock(),
   isWindows = process.platform === 'win32',
 ): Promise<void> {
-  for (const waitMs of isWindows ? WAITS_MS : []) {
-    try {
-      await rename(from, to)
-      return
-    } catch (error) {
-      if (!['EPERM', 'EACCES', 'EBUSY'].includes(errorCode(error) ?? '')) throw error
-    }
-    await sleep(clock, waitMs, NEVER)
-  }
-  await rename(from, to)
+  const isHeld = (error: unknown) => isWindows && ['EPERM', 'EACCES', 'EBUSY'].includes(errorCode(error) ?? '')
+  await unlessBusy(clock, () => rename(from, to), undefined, isHeld)
 }
 
 /** Makes a folder and those above it (mode 0700), and brings their names to the disk. */
