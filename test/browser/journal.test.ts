@@ -35,6 +35,12 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     await tab.goto(pages.url)
     return tab
   }
+  /** From now on, the tab's title tells each rejection that reaches its page. */
+  const titleByRejections = (tab: Page) =>
+    tab.evaluate(() => {
+      window.addEventListener('unhandledrejection', ({ reason }) => (document.title += ` ${String(reason)}`))
+      document.title = 'unhandled:'
+    })
   const newName = () => `journal ${String((count += 1))}`
 
   journalContract('indexedDbJournal', () => {
@@ -148,10 +154,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
   test('writes nothing more and lets go when its lease was stolen', async () => {
     const name = newName()
     const tab = await openTab()
-    await tab.evaluate(() => {
-      window.addEventListener('unhandledrejection', ({ reason }) => (document.title += ` ${String(reason)}`))
-      document.title = 'unhandled:'
-    })
+    await titleByRejections(tab)
     const session = await journalInPage(tab, name).open('k')
     await session.append([{ type: 'session.creating', at: 1 }])
     await otherTab.evaluate(async () => {
@@ -200,9 +203,8 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
   test('leaves no rejection to the page where the browser gives up a question of its own', async () => {
     const name = newName()
     const tab = await openTab()
+    await titleByRejections(tab)
     await tab.evaluate(() => {
-      window.addEventListener('unhandledrejection', ({ reason }) => (document.title += ` ${String(reason)}`))
-      document.title = 'unhandled:'
       const { getAll } = IDBObjectStore.prototype
       IDBObjectStore.prototype.getAll = function (range) {
         const asked = getAll.call(this, range)
