@@ -58,6 +58,9 @@ export function createConnector({ caPem, proxy, addressPolicy = 'any' }: Connect
       session: sessions.get(target.host),
     })
     socket.on('session', (ticket) => sessions.set(target.host, ticket))
+    // Some servers end a handshake because of a ticket of their own, and would do so at every attempt.
+    const forget = () => sessions.delete(target.host)
+    socket.once('close', forget).once('secureConnect', () => socket.off('close', forget))
     return socket
   }
 
@@ -142,6 +145,7 @@ function createSessionCache() {
   const sessions = new Map<string, Buffer>()
   return {
     get: (host: string) => sessions.get(host),
+    delete: (host: string) => sessions.delete(host),
     set: (host: string, ticket: Buffer) => {
       sessions.set(host, ticket)
       const [oldest] = sessions.keys()
