@@ -2,9 +2,12 @@
 
 import { constants } from 'node:crypto'
 import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import net, { type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import tls from 'node:tls'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { undiciTransport } from '../../../../src/adapters/node/http/undici-transport.ts'
 import { bodyOf, failureOf, pattern, requestTo } from '../../../../src/testing/transport/requests.ts'
 import { answering, httpAnswer } from '../../../../src/testing/scripted-server.ts'
@@ -24,6 +27,27 @@ describe('over TLS', () => {
 
     expect([reply.status, new TextDecoder().decode(reply.body)]).toEqual([200, '5242880'])
   })
+
+  // Later versions of Node are asked for what they trust, and they have read the variable when they started.
+  test.skipIf('getCACertificates' in tls)(
+    'trusts what NODE_EXTRA_CA_CERTS names, and a private authority that it was given',
+    async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'mocap-uplink-extra-'))
+      onTestFinished(() => rm(folder, { recursive: true }))
+      await writeFile(join(folder, 'extra.pem'), localhostCertificate)
+      const server = await serve(
+        answering(() => httpAnswer(200)),
+        { isTls: true },
+      )
+      const [other = ''] = tls.rootCertificates
+
+      vi.stubEnv('NODE_EXTRA_CA_CERTS', join(folder, 'extra.pem'))
+      expect((await make({ caPem: other }).send(requestTo(server))).status).toBe(200)
+
+      vi.stubEnv('NODE_EXTRA_CA_CERTS', join(folder, 'missing.pem'))
+      expect((await make({ caPem: localhostCertificate }).send(requestTo(server))).status).toBe(200)
+    },
+  )
 
   test('refuses a certificate that nobody vouches for before a byte is sent', async () => {
     const server = await serve((connection) => void connection.readToEnd(), { isTls: true })
