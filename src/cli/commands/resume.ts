@@ -149,6 +149,7 @@ function printJoint(output: Output, results: readonly UploadResult[], joint: Joi
     bytes: results.reduce((sum, result) => sum + result.bytes, 0),
     durationMs,
     files: results.flatMap((result) => result.files),
+    ...(results.some((result) => result.hasPossibleOrphan) ? { hasPossibleOrphan: true } : {}),
     sessions: results.map(({ key, flow, status: word, sessionId }) => ({ key, flow, status: word, sessionId })),
   })
   const count = results.length + left + elsewhere
