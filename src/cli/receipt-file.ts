@@ -61,15 +61,15 @@ async function beginsAsReceipt(path: string): Promise<boolean> {
 }
 
 /**
- * Writes a receipt to a file. Rejects with an UploadError that names the file. If it fails or is killed, an older receipt is still
- * there and whole.
+ * Writes a receipt to a file. Rejects with ERR_UPLOAD_INVALID_ARGUMENT that names the file, because the advice that goes with files
+ * that cannot be read is to upload them again. If it fails or is killed, an older receipt is still there and whole.
  */
 export async function saveReceipt(path: string, receipt: DeliveryReceipt): Promise<void> {
   const text = `${JSON.stringify(receipt, undefined, 2)}\n`
   try {
     if (!(await replaceFile(path, text))) await writeFile(path, text)
   } catch (error) {
-    throw fileProblem(error, path, 'written')
+    invalid(fileProblem(error, path, 'written').message)
   }
 }
 

@@ -280,9 +280,12 @@ describe('an older receipt', () => {
     await writeFile(join(disk, 'receipt.json'), older)
     await writeFile(join(disk, 'filler'), randomBytes(16_384)).catch(() => undefined)
 
-    const { code, stderr } = await run('receipt', 'show', key, '--output', join(disk, 'receipt.json'))
+    const { code, stdout, stderr } = await run('receipt', 'show', key, '--output', join(disk, 'receipt.json'), '--json')
 
     expect([code, stderr]).toEqual([2, expect.stringContaining('cannot be written: the disk is full.')])
+    // And not to upload anything again.
+    const advice = 'Correct what the message names, then start again.'
+    expect(lastLine(stdout)).toMatchObject({ status: 'failed', error: { advice } })
     expect(older.equals(await readFile(join(disk, 'receipt.json')))).toBe(true)
     expect(await readdir(disk)).toEqual(['filler', 'receipt.json'])
   })
