@@ -164,6 +164,12 @@ function explain(error: unknown, { host, metricsPort }: ServeOptions): never {
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return invalid(`This machine has no address ${host}: give another --host.`)
+    case 'EAI_AGAIN':
+      return invalid(`No name server says which address ${host} is: give the address itself as --host.`)
+    case 'EINVAL':
+      // Not of an address, but of something below --data.
+      if (address === undefined) throw error
+      return invalid(`This machine cannot listen on ${host}: give another --host.`)
     default:
       throw error
   }
