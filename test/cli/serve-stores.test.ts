@@ -111,6 +111,8 @@ describe('serve cors', () => {
     [{ S3_BUCKET: 'recordings' }, 'app.example', 'must be * or an origin'],
     [{ S3_BUCKET: 'recordings' }, 'https://app.example/page', 'must be * or an origin'],
     [{ S3_BUCKET: 'recordings', S3_ACCESS_KEY: 'ID' }, '*', 'Set both S3_ACCESS_KEY and S3_SECRET_KEY'],
+    [{ S3_BUCKET: 'b' }, '*', 'error: S3_BUCKET must be a bucket name'],
+    [{ S3_BUCKET: 'recordings', S3_ENDPOINT: 'store:9000' }, '*', 'error: S3_ENDPOINT must be an http or https URL'],
   ])('refuses %j with the origin %s', async (env, origin, words) => {
     const { code, stderr } = await cors(env, origin)
 

@@ -13,7 +13,7 @@ import { addLimitOptions } from '../serve/limits-from-options.ts'
 import { makeFolderOrTemporary } from '../options/folder-option.ts'
 import { addOutputOptions } from '../options/options.ts'
 import { s3FromEnvironment } from '../serve/s3-from-environment.ts'
-import { serveSettings, type ServeOptions } from '../serve/serve-settings.ts'
+import { applyRules, serveSettings, type ServeOptions } from '../serve/serve-settings.ts'
 import { errorCode } from '../../adapters/node/file-problem.ts'
 import { invalid } from '../../core/errors.ts'
 import type { Output } from '../views/output.ts'
@@ -185,6 +185,8 @@ async function setOrigins(context: CommandContext, options: CorsOptions): Promis
   const s3 = s3FromEnvironment(context.env) ?? invalid('S3_BUCKET is not set: name the bucket whose origins to set.')
   const wrong = origins.find((origin) => origin !== '*' && !isOrigin(origin))
   if (wrong !== undefined) invalid(`--origin "${wrong}" must be * or an origin such as https://app.example.`)
+  const { resolveS3 } = await import('../../service/s3/s3-settings.ts')
+  applyRules(() => resolveS3(s3))
   const { allowOriginsOfBucket } = await import('../../service/index.ts')
   await allowOriginsOfBucket(s3, origins)
   output.event('result', { flow: 'serve', status: 'completed' })
