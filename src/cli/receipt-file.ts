@@ -6,8 +6,10 @@ import { dirname } from 'node:path'
 import { errorCode, fileProblem } from '../adapters/node/file-problem.ts'
 import { invalid } from '../core/errors.ts'
 import type { Journal } from '../core/ports.ts'
+import { unlessAborted } from '../core/unless-aborted.ts'
 import { makeReceipt, RECEIPT_FORMAT, type DeliveryReceipt } from '../flows/receipt.ts'
 import type { SharedOptions } from './options/options.ts'
+import type { Interruption } from './signals.ts'
 import { receiptLine } from './views/command-line.ts'
 import { errorLine } from './views/error-line.ts'
 import type { SessionAt } from './views/how-to-go-on.ts'
@@ -101,19 +103,29 @@ async function replaceFile(path: string, text: string): Promise<boolean> {
 
 /**
  * Writes the receipt of an upload. If that fails, it warns and leaves the upload's result alone. It says how to write the receipt
- * later, since whoever began the upload anew for that would deliver everything twice.
+ * later, since whoever began the upload anew for that would deliver everything twice. A signal that comes meanwhile ends it: a drive
+ * that is gone, or a pipe that nobody reads, may never take it.
  */
 export async function writeReceipt(
   path: string,
   key: string,
   output: Output,
   { journal, options, env }: SessionAt,
+  { signal }: Interruption,
 ): Promise<void> {
+  // An upload that was stopped gets its receipt, too.
+  const wasStopped = signal.aborted
+  const writing = receiptOf(journal, key).then((receipt) => saveReceipt(path, receipt))
   try {
-    await saveReceipt(path, await receiptOf(journal, key))
+    await (wasStopped ? writing : unlessAborted(writing, signal))
     output.say(`receipt: ${path}`)
   } catch (error) {
-    output.complain(`warning: no receipt was written: ${errorLine(error).message}`)
+    const isStopped = signal.aborted && !wasStopped
+    output.complain(
+      isStopped
+        ? `warning: stopped waiting for the receipt to be written: ${path}`
+        : `warning: no receipt was written: ${errorLine(error).message}`,
+    )
     output.complain(`To write it later: ${receiptLine(key, options, env)}`)
   }
 }

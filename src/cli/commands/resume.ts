@@ -69,7 +69,7 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     if (receipt !== undefined) {
       const paths = sessions.map(({ key }) => ofOne(options, key, sessions.length).receipt ?? receipt)
       for (const path of paths.length > 0 && receipt !== '' ? paths : [receipt])
-        await checkReceiptPath(path, '--receipt')
+        await interruptible(checkReceiptPath(path, '--receipt'), context.interruption)
     }
     const wait = slowDrive(output)
     // Interruptible, because it takes minutes to look through a large drive.
