@@ -188,7 +188,7 @@ async function setOrigins(context: CommandContext, options: CorsOptions): Promis
   const { resolveS3 } = await import('../../service/s3/s3-settings.ts')
   applyRules(() => resolveS3(s3))
   const { allowOriginsOfBucket } = await import('../../service/index.ts')
-  await allowOriginsOfBucket(s3, origins)
+  await interruptible(allowOriginsOfBucket(s3, origins), context.interruption)
   output.event('result', { flow: 'serve', status: 'completed' })
   output.answer(`Pages of ${origins.join(', ')} may send to the bucket ${s3.bucket} and read ETags.`)
 }
