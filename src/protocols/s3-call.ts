@@ -30,7 +30,7 @@ export type S3Outcome =
 const METHODS = { create: 'POST', complete: 'POST', list: 'GET', abort: 'DELETE', head: 'HEAD' } as const
 const MAX_REPLY_BYTES = 2 * 1024 * 1024
 const TRANSIENT_CODES =
-  /^(?:InternalError|SlowDown\w*|ServiceUnavailable|ServerBusy|RequestTimeout|OperationAborted|RequestExpired|ConditionalRequestConflict)$/
+  /^(?:InternalError|SlowDown\w*|ServiceUnavailable|ServerBusy|RequestTimeout|OperationAborted|ConditionalRequestConflict|RequestExpired|ExpiredToken|TokenRefreshRequired)$/
 
 /** `host` is where the request was sent; absent if nothing was sent. */
 type S3Tried = S3Outcome & { readonly host?: string | undefined }
