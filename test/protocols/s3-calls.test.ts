@@ -103,6 +103,7 @@ describe('how often it is sent', () => {
     await clock.advance(HOUR_MS)
 
     const { error } = (await ended) as { error: UploadError }
+    expect(error.message).toContain(`(no connection). Gave up after ${asked.length} attempts to list the upload of k.`)
     expect(error).toMatchObject({
       code: 'ERR_UPLOAD_HOST_UNREACHABLE',
       details: { operation: 'list', attempts: asked.length, host: 'bucket.example:443', isBaseUrlDoubtful: undefined },
