@@ -2,6 +2,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { aMocapSession, answerNext, clientUnderTest, rejection } from './client-under-test.ts'
 import type { ServiceClient } from './client-under-test.ts'
+import { videoUploadFromWire } from '../../src/client/contract/videos.ts'
 import type { ScriptedReply } from '../helpers/scripted-transport.ts'
 
 async function errorOf(reply: ScriptedReply, call: (client: ServiceClient) => Promise<unknown>): Promise<unknown> {
@@ -185,6 +186,16 @@ describe('ids', () => {
   it.each([-1, 1.5])('that are none are left as fields that we do not know: %j', async (id) => {
     const session = await resultOf({ session_id: 's-1', id, mocap_type_id: id, num_players: id }, createSession)
     expect(session).toStrictEqual({ id: 's-1', sessionId: 's-1', mocap_type_id: id, num_players: id })
+  })
+
+  it.each([0, '1'])('that number no part are left as fields that we do not know: %j', (part_number) => {
+    const url = 'https://store.example/1'
+    const reply = { upload_session_id: 's-1', pre_signed_urls: [{ session_file_id: 7, info: [{ url, part_number }] }] }
+
+    expect(videoUploadFromWire(reply)).toStrictEqual({
+      uploadSessionId: 's-1',
+      sessionFiles: [{ sessionFileId: 7, partAddresses: [{ address: url, part_number }] }],
+    })
   })
 
   it.each([4711, '4711'])('of a segment become an integer: %j', async (id) => {
