@@ -121,6 +121,12 @@ describe('a success that is none', () => {
   it.each([undefined, 'OK'])('a submission may be answered with %j', async (body) => {
     expect(await resultOf(body, (client) => client.requestedAnalyses.submit(3))).toStrictEqual({})
   })
+
+  it.each([undefined, 'OK'])('an update may be answered with %j', async (body) => {
+    const change = { id: 3, data: { name: 'Fastballs' } }
+    expect(await resultOf(body, (client) => client.requestedAnalyses.update(change))).toStrictEqual({})
+    expect(await resultOf(body, (client) => client.playerGroupSegments.update(change))).toStrictEqual({})
+  })
 })
 
 describe('what a reply lacks', () => {
