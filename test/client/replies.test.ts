@@ -59,6 +59,7 @@ it.each([
 describe('a success that is none', () => {
   it.each([
     [{ status: 200 }, 'an empty body instead of JSON'],
+    [{ status: 200, body: ' \r\n' }, 'an empty body instead of JSON'],
     [{ status: 200, body: '{"id":' }, 'a body that is not JSON'],
     [{ status: 200, body: '\uFEFF <p>Log in</p>', headers: html }, 'a web page (HTML) instead of JSON'],
     [{ status: 200, headers: html }, 'an empty body instead of JSON'],
@@ -67,7 +68,7 @@ describe('a success that is none', () => {
     expect(await errorOf(reply, createSession)).toMatchObject({
       code: 'ERR_UPLOAD_SERVICE_REPLY',
       message: `The service answered 200 with ${what} when asked to create the capture session. Check the base URL.`,
-      details: { isBaseUrlDoubtful: true },
+      details: { isBaseUrlDoubtful: true, operation: 'mocapSessions.create', status: 200 },
     })
   })
 
