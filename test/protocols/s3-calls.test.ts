@@ -197,6 +197,23 @@ describe('a signer', () => {
     expect(atMs).toHaveLength(2)
   })
 
+  it('may give plain HTTP where that is allowed', async () => {
+    const signed = { url: 'http://store.example/k' }
+
+    expect(await signing(() => Promise.resolve(signed), { isHttpAllowed: true }).ended).toMatchObject(signed)
+  })
+
+  it('is waited for no longer than the call is wanted', async () => {
+    const { ports, clock } = storeOfAnswers(() => 'never')
+    const stop = new AbortController()
+    const sign: S3Sign = () => new Promise(() => undefined)
+    const ended = signPart({ ...ports, sign }, part, stop.signal).catch((error: unknown) => error)
+    stop.abort(new Error('enough'))
+
+    expect(await ended).toEqual(new Error('enough'))
+    expect(clock.pending).toBe(0)
+  })
+
   it('that is a server which writes no headers as null has signed', async () => {
     const signed = { url: 'https://store.example/k', headers: null as never }
 

@@ -28,7 +28,12 @@ describe('memoryJournal', () => {
   it.each([
     ['a function', () => 1],
     ['a symbol', Symbol('x')],
-    ['an object of a class that holds one', new (class extends Map {})([['x', () => 1]])],
+    [
+      'an object of a class that holds one',
+      new (class Holder {
+        readonly call = () => 1
+      })(),
+    ],
   ])('keeps nothing of a batch with a record that is not plain data, but has %s', async (_, callback) => {
     const journal = memoryJournal()
     const session = await journal.open('night-1')
