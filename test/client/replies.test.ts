@@ -62,6 +62,10 @@ describe('a success that is none', () => {
     [{ status: 200, body: ' \r\n' }, 'an empty body instead of JSON'],
     [{ status: 200, body: '{"id":' }, 'a body that is not JSON'],
     [{ status: 200, body: '\uFEFF <p>Log in</p>', headers: html }, 'a web page (HTML) instead of JSON'],
+    [
+      { status: 200, body: '<p>Log in', headers: { 'content-type': ' Application/XHTML+xml' } },
+      'a web page (HTML) instead of JSON',
+    ],
     [{ status: 200, headers: html }, 'an empty body instead of JSON'],
     [{ status: 200, body: '\n<!DOCTYPE html><p>Log in' }, 'a web page (HTML) instead of JSON'],
   ])('%o', async (reply, what) => {
@@ -109,13 +113,17 @@ describe('a success that is none', () => {
     })
   })
 
-  it.each([undefined, 'OK', 're\u{FFFD}u', {}, { done: true }, 'null'])(
+  it.each([undefined, 'OK', 'no <html', 're\u{FFFD}u', {}, { done: true }, 'null'])(
     'a confirmation may be answered with %j',
     async (body) => {
       await expect(resultOf(body, confirm)).resolves.toBeUndefined()
       await expect(resultOf(body, confirm, html)).resolves.toBeUndefined()
     },
   )
+
+  it('is no page because it is not labelled and begins as a page does', async () => {
+    await expect(resultOf('<ok/>', confirm)).resolves.toBe(undefined)
+  })
 
   it('is no page because a server labels its JSON so', async () => {
     const body = { analysis_segment_id: 7 }
@@ -360,6 +368,13 @@ describe('the words of a refusal', () => {
     [{ message: 'line\r\nbreak\u001b[31m' }, 'line  break [31m'],
     [{ message: 'GET https://u:p@s.example/a?X-Amz-Signature=abc failed' }, 'GET https://s.example/a?… failed'],
     [{ message: 'x'.repeat(400) }, `${'x'.repeat(299)}…`],
+    [{ message: 'x'.repeat(300) }, 'x'.repeat(300)],
+    [{ message: `x${'😀'.repeat(150)}` }, `x${'😀'.repeat(149)}…`],
+    [{ message: '😀'.repeat(151) }, `${'😀'.repeat(149)}…`],
+    [{ message: ' ', error: ' No such player ' }, 'No such player'],
+    [{ errors: ['1', '2', '3', '4', '5', '6'] }, '1; 2; 3; 4; 5'],
+    [{ error: { detail: { errors: ['deep enough'] } } }, 'deep enough'],
+    [{ message: 'for key-0123456789abcdef', error: 'key-0123456789abcdef' }, 'for …; …'],
   ])('%j', async (body, words) => {
     expect(await errorOf({ status: 422, body }, createSession)).toMatchObject({
       message: `The service refused to create the capture session (422). It says: ${words}`,
@@ -392,10 +407,39 @@ describe('the words of a refusal', () => {
     })
   })
 
-  it('have a code where the service gives one', async () => {
-    expect(await errorOf({ status: 409, body: { error: { code: 'DUPLICATE' } } }, createSession)).toMatchObject({
+  it('are not looked for in what is too long to be meant for people', async () => {
+    const refusalOf = (length: number) =>
+      errorOf({ status: 422, body: `{"message":"No such player"}`.padEnd(length) }, createSession)
+    const said = (words: boolean) =>
+      expect.objectContaining({ message: expect.stringMatching(words ? /player$/ : /\)\.$/) as string }) as unknown
+
+    expect([await refusalOf(65_536), await refusalOf(65_537)]).toEqual([said(true), said(false)])
+  })
+
+  it.each([
+    { error: { code: 'DUPLICATE' } },
+    { code: 'DUPLICATE', error: 'No' },
+    { code: 'DUPLICATE', error: { code: 7 } },
+  ])('have a code where the service gives one: %j', async (body) => {
+    expect(await errorOf({ status: 409, body }, createSession)).toMatchObject({
       serviceCode: 'DUPLICATE',
       status: 409,
     })
+  })
+
+  it.each(['key-0123456789abcdef', 'E.key-0123456789abcdef', 'two words', '?a=b', 'x'.repeat(65), ''])(
+    'have no code that is none, or that holds the credential: %j',
+    async (code) => {
+      expect(await errorOf({ status: 409, body: { code } }, createSession)).toHaveProperty('serviceCode', undefined)
+    },
+  )
+
+  it('hold the credential in no form', async () => {
+    const apiKey = 'a+b/c=0123456'
+    const subject = clientUnderTest({ credentials: { apiKey } })
+    const failure = rejection(createSession(subject.client))
+    await answerNext(subject, { status: 422, body: { message: `No ${apiKey}, no ${encodeURIComponent(apiKey)}` } })
+
+    expect(await failure).toMatchObject({ message: expect.stringMatching(/It says: No …, no …$/) as string })
   })
 })
