@@ -106,6 +106,9 @@ it.each(['take-1.action.part', '~$notes.action', '.takes/a.action', '.takes/day 
   },
 )
 
+it('refuses what was chosen by its own name if it is of another kind', () => {
+  const { refused } = judgeFiles([chosen('swing.mp4.part')], [], { ...RULES, accept: '.mp4,.mov' })
+
   expect(refused.map(({ reason }) => reason)).toEqual(['kind'])
 })
 

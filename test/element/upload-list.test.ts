@@ -42,7 +42,7 @@ it('is being cancelled until the report has come, and does not upload again for 
   expect(list.phase()).toBe('cancelling')
 })
 
-it('has at stake what a cancel ends, and nothing of an upload that is over', async () => {
+it('has at stake what a cancel ends, and nothing of an upload that is over, which is not unfinished once all is confirmed', async () => {
   const { list } = listed()
   const { upload, say, end } = driven('first', 5)
   list.start(UPLINK, new Set(list.items), { begin: () => upload })
@@ -52,6 +52,7 @@ it('has at stake what a cancel ends, and nothing of an upload that is over', asy
   await upload.done()
 
   expect(list.atStake()).toMatchObject({ filesConfirmed: 0, confirmedBytes: 0 })
+  expect(list.unfinished()).toEqual([])
 })
 
 it.each([
