@@ -59,6 +59,14 @@ const LONGEST_FOREIGN = 1_000
 
 /** The words of an error that is not ours, from a host's function or transport: redacted, cut, and its lines joined by blanks. */
 export function foreignWords(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error)
-  return onOneLine(redactText(text.slice(0, LONGEST_FOREIGN)).replace(/\s+/g, ' '))
+  return onOneLine(redactText(textOf(error).slice(0, LONGEST_FOREIGN)).replace(/\s+/g, ' '))
+}
+
+/** Plain JavaScript may throw anything: with a message that is no text, or an object that cannot be turned into one. */
+function textOf(error: unknown): string {
+  try {
+    return String(error instanceof Error ? error.message : error)
+  } catch {
+    return typeof error
+  }
 }

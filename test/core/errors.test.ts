@@ -44,3 +44,11 @@ it('knows a missing answer by how it ended', () => {
   expect(isHttpStatusError(inAnotherRealm({ code: 'ERR_UPLOAD_HTTP_STATUS', status: 404 }))).toBe(true)
   expect(isHttpStatusError(inAnotherRealm({ code: 'ERR_UPLOAD_NETWORK' }))).toBe(false)
 })
+
+it.each([
+  ['an error whose message is an object', Object.assign(new Error(), { message: { code: 7 } }), '[object Object]'],
+  ['an error without a message', Object.assign(new Error(), { message: undefined }), 'undefined'],
+  ['an object that does not turn into a text', Object.create(null) as unknown, 'object'],
+])('has words for %s, which plain JavaScript may throw', (_what, error, message) => {
+  expect(summarize(error)).toEqual({ code: 'ERR_UPLOAD_INTERNAL', message })
+})

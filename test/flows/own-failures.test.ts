@@ -220,24 +220,28 @@ it('a clip that names a frame rate without a value has the one of all', async ()
   expect(sent[0]).toContain('"frame_rate":240')
 })
 
-const FAILING: readonly (readonly [how: string, listener: () => unknown])[] = [
-  ['throws', () => fail()],
-  ['rejects', () => Promise.reject(new TypeError('x is null'))],
-  ['rejects later', () => Promise.resolve().then(fail)],
+const FAILING: readonly (readonly [how: string, listener: () => unknown, words: string])[] = [
+  ['throws', () => fail(), 'x is null'],
+  ['rejects', () => Promise.reject(new TypeError('x is null')), 'x is null'],
+  ['rejects later', () => Promise.resolve().then(fail), 'x is null'],
+  ['rejects with a message that is no text', () => Promise.reject(Object.assign(new Error(), { message: 7 })), '7'],
 ]
 
-it.each(FAILING)('a listener that %s is told of once, as a warning, and the upload goes on', async (_, listener) => {
-  const { uplink, settled } = createFarEnd({
-    ...{ service: goodService(() => 'https://store.example/k'), storage: goodStorage },
-  })
-  const upload = uplink.uploadVideos({ ...VIDEO, files: [file()] })
-  const warnings: unknown[] = []
-  upload.on('warning', (warning) => warnings.push(warning))
-  upload.on('state', listener)
+it.each(FAILING)(
+  'a listener that %s is told of once, as a warning, and the upload goes on',
+  async (_, listener, words) => {
+    const { uplink, settled } = createFarEnd({
+      ...{ service: goodService(() => 'https://store.example/k'), storage: goodStorage },
+    })
+    const upload = uplink.uploadVideos({ ...VIDEO, files: [file()] })
+    const warnings: unknown[] = []
+    upload.on('warning', (warning) => warnings.push(warning))
+    upload.on('state', listener)
 
-  expect(await settled(endOf(upload))).toMatchObject({ report: { status: 'confirmed' } })
-  expect(warnings).toEqual([{ code: 'ERR_UPLOAD_INTERNAL', message: 'A listener threw: x is null' }])
-})
+    expect(await settled(endOf(upload))).toMatchObject({ report: { status: 'confirmed' } })
+    expect(warnings).toEqual([{ code: 'ERR_UPLOAD_INTERNAL', message: `A listener threw: ${words}` }])
+  },
+)
 
 function fail(): never {
   throw new TypeError('x is null')
