@@ -327,7 +327,8 @@ describe('a free call', () => {
     })
     const door = child.stdio[descriptor] as Writable
     door.end(`${service.apiKey}\n`)
-    const [stderr, [code]] = await Promise.all([wholeText(child.stdio[2] as Readable), once(child, 'close')])
+    const closed = once(child, 'close') as Promise<[number | null]>
+    const [stderr, [code]] = await Promise.all([wholeText(child.stdio[2] as Readable), closed])
 
     expect([code, stderr]).toEqual([0, ''])
   })

@@ -127,8 +127,10 @@ describe('serve cors', () => {
     const asked = once(store, 'request')
     store.listen(0, '127.0.0.1')
     await once(store, 'listening')
-    onTestFinished(() => void store.closeAllConnections())
-    onTestFinished(() => void store.close())
+    onTestFinished(() => {
+      store.close()
+      store.closeAllConnections()
+    })
     const { port } = store.address() as AddressInfo
     const env = {
       S3_BUCKET: 'recordings',
