@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { checkFileName, checkId } from '../../src/client/checks.ts'
+import { analysisFromWire } from '../../src/client/contract/analyses.ts'
 import { addressesByName, mocapSessionFromWire } from '../../src/client/contract/captures.ts'
 import { aMocapSession, answerNext, clientUnderTest, rejection, type ServiceClient } from './client-under-test.ts'
 
@@ -48,6 +49,11 @@ describe('before any call', () => {
 describe('a capture session', () => {
   it('keeps its two ids apart when they differ', () => {
     expect(mocapSessionFromWire({ id: 1, session_id: 2 })).toStrictEqual({ id: 1, sessionId: 2 })
+  })
+
+  it.each([7, null, { of: 'theirs' }])('says nothing under a name of ours that is no word: %j', (status) => {
+    expect(mocapSessionFromWire({ id: 1, status })).toStrictEqual({ id: 1, sessionId: 1 })
+    expect(analysisFromWire({ id: 1, status, name: status })).toStrictEqual({ id: 1 })
   })
 
   it('is not renamed by an unknown field that has the name of ours', () => {

@@ -55,6 +55,7 @@ describe('what is answered', () => {
       code: 'ERR_UPLOAD_RETRIES_EXHAUSTED',
       message:
         'Gave up after 6 attempts to list the analyses. The last: The service failed to list the analyses (599).',
+      isRetryable: true,
       details: { operation: 'requestedAnalyses.list', attempts: 6, status: 599 },
       cause: { code: 'ERR_UPLOAD_HTTP_STATUS', status: 599 },
     })

@@ -397,6 +397,14 @@ describe('the words of a refusal', () => {
     })
   })
 
+  it('of a redirect are told behind what to do about it', async () => {
+    expect(await errorOf({ status: 308, body: { message: 'Moved' } }, createSession)).toMatchObject({
+      message:
+        'The service answered 308 when asked to create the capture session, and redirects are not followed: ' +
+        'check the base URL. It says: Moved',
+    })
+  })
+
   it('of a page are its size', async () => {
     expect(
       await errorOf({ status: 502, body: '<html>Bad gateway</html>', headers: html }, createSession),
