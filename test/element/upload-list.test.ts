@@ -222,7 +222,7 @@ it('clears what is over, and neither what is under way nor what is ready', async
 
 it('says what an upload waits for also beside one that is paused', () => {
   const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
-  const outage: Outage = { who: 'service', sinceMs: 0 }
+  const outage = { who: 'service' } as Outage
   for (const state of ['paused', 'waiting'] as const) {
     const { upload } = driven(state, 5)
     const on = (name: string, hear: (about: Outage) => void): void => {
