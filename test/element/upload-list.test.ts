@@ -202,6 +202,39 @@ it('knows of an upload that is taken up, as soon as it begins, what is confirmed
   expect(states).toEqual([['confirmed', 'waiting']])
 })
 
+it('clears what is over, and neither what is under way nor what is ready', async () => {
+  const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
+  const over = driven('over', 5)
+  for (const [name, { upload }] of [['over.mp4', over] as const, ['going.mp4', driven('going', 5)] as const]) {
+    list.add([chosen(name, 5)])
+    list.start(UPLINK, new Set(list.items), { begin: () => upload })
+  }
+  list.add([chosen('ready.mp4', 5)])
+  over.say(0, 'confirmed', 5)
+  over.end()
+  await over.upload.done()
+
+  list.clear()
+
+  expect(list.items.map(({ fileName }) => fileName)).toEqual(['going.mp4', 'ready.mp4'])
+  expect(list.totals()).toMatchObject({ filesTotal: 1, filesConfirmed: 0 })
+})
+
+it('says what an upload waits for also beside one that is paused', () => {
+  const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
+  const outage = { who: 'service' } as Outage
+  for (const state of ['paused', 'waiting'] as const) {
+    const { upload } = driven(state, 5)
+    const on = (name: string, hear: (about: Outage) => void): void => {
+      if (name === 'waiting' && state === name) hear(outage)
+    }
+    list.add([chosen(`${state}.mp4`, 5)])
+    list.start(UPLINK, new Set(list.items), { begin: () => ({ ...upload, state, on }) as unknown as Upload })
+  }
+
+  expect([list.phase(), list.outage()]).toEqual(['waiting', outage])
+})
+
 it('tries again what failed, and not what is merely ready', async () => {
   const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
   const add = (name: string): void => list.add([chosenFile(new File(['swing'], name))])
