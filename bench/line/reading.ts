@@ -1,6 +1,32 @@
-// Pure evaluation of the far end's counts: how soon an upload fills a changed line, and how large its share of a shared line is.
+// Pure evaluation of a run: whether it is a result at all, how soon an upload fills a changed line, and how large its share of a shared
+// line is.
 
 import type { FarCount } from './site.ts'
+
+/** Exit code of our own process when it was stopped. Its output then still counts. */
+const STOPPED = 3
+
+/** How a contestant's process ended. */
+export interface Ending {
+  /** Null if a signal ended it. */
+  readonly code: number | null
+  /** It took too long, so we told it to stop. */
+  readonly isStopped: boolean
+  /** In our own process's words; others say nothing. */
+  readonly status?: string | undefined
+  /** Of bodies that came to their end. */
+  readonly arrivedBytes: number
+  readonly wantedBytes: number
+}
+
+/** Whether a contestant came to its end by itself. Throws if it failed, or sent less than it should: that is no result. */
+export function isWholeRun({ code, isStopped, status = 'confirmed', arrivedBytes, wantedBytes }: Ending): boolean {
+  if (isStopped && (code === STOPPED || code === null)) return false
+  if (code !== 0) throw new Error(code === null ? 'was ended by a signal' : `ended with ${String(code)}`)
+  if (status !== 'confirmed') throw new Error(`ended ${status}`)
+  if (arrivedBytes < wantedBytes) throw new Error(`sent ${String(arrivedBytes)} of ${String(wantedBytes)} bytes`)
+  return true
+}
 
 interface Change {
   /** Since the first connection, like the far end's counts. */

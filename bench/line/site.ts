@@ -1,10 +1,12 @@
 // One run on a line: the far end, a ping beside it, one contestant, and everything that was observed.
 
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BenchSetting } from '../part.ts'
 import { median } from '../report/statistics.ts'
 import { createLine, type Line, type LineSettings } from './line.ts'
+import { isWholeRun } from './reading.ts'
 
 export interface LineContestant {
   readonly name: string
@@ -57,8 +59,6 @@ export interface LineRun {
 }
 
 const PORT = 8080
-/** Exit code of our own process when it was stopped. Its output then still counts. */
-const STOPPED = 3
 
 /** Runs one contestant on a fresh line. */
 export async function runOnLine(
@@ -82,7 +82,8 @@ export async function runOnLine(
     const [program = '', ...words] = contestant.command({ origin, setting, files })
     const child = line.start('near', program, words, quiet)
     const said = collect(child)
-    const stop = setTimeout(() => child.kill('SIGTERM'), lineCase.longestMs)
+    let isStopped = false
+    const stop = setTimeout(() => (isStopped = child.kill('SIGTERM')), lineCase.longestMs)
     const ended = await said
     clearTimeout(stop)
     ping.kill('SIGINT')
@@ -91,12 +92,12 @@ export async function runOnLine(
       (await collect(line.start('far', 'curl', ['-s', `${origin}/count`], quiet))).text,
     ) as FarCount
     const own = ended.text.startsWith('{') ? (JSON.parse(ended.text) as OwnWords) : undefined
-    if (ended.code !== 0 && ended.code !== STOPPED && ended.code !== null)
-      throw new Error(`${contestant.name} ended with ${String(ended.code)}`)
-    const isWhole = ended.code === 0
+    const wantedBytes = files.reduce((sum, path) => sum + statSync(path).size, 0)
+    const arrivedBytes = count.bytes - count.brokenBytes
+    const isWhole = isWholeRun({ code: ended.code, isStopped, status: own?.status, arrivedBytes, wantedBytes })
     const ms = isWhole ? count.ms : lineCase.longestMs
     // Bytes that were sent twice were of no use. For a contestant that was stopped, all that arrived counts, whole or not.
-    const usefulBytes = count.bytes - (isWhole ? count.brokenBytes : 0)
+    const usefulBytes = isWhole ? wantedBytes : count.bytes
     const linePercent = ((usefulBytes * 8) / ms / 1000 / lineCase.line.megabitsPerSecond) * 100
     const shiftMs = (own?.beganAtMs ?? 0) - count.beganAtMs
     const samples = (own?.samples ?? []).map(([ms, ...rest]) => [ms + shiftMs, ...rest] as const)
@@ -108,6 +109,7 @@ export async function runOnLine(
 
 /** The output of our own process. */
 interface OwnWords {
+  readonly status: string
   /** When it began, ms since 1970. Times of samples are relative to this. */
   readonly beganAtMs: number
   readonly cpuMs: number

@@ -41,8 +41,9 @@ export async function findFiles(
     const reason = reasons[index]
     return reason === undefined ? [] : [{ path, reason }]
   })
-  const named = new Set(paths)
-  refuseNamed(unwanted.filter(({ path }) => named.has(path)))
+  // A folder that is given too may have it under another spelling, such as take.mp4 and ./take.mp4.
+  const named = new Set(paths.map((path) => resolve(path)))
+  refuseNamed(unwanted.filter(({ path }) => named.has(resolve(path))))
   if (unwanted.length === files.length)
     invalid(`There is no file to upload in "${paths.join('", "')}". Skipped: ${listed(unwanted)}.`)
   for (const entry of unwanted) tellSkipped(output, entry)

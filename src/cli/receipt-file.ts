@@ -6,8 +6,10 @@ import { dirname } from 'node:path'
 import { errorCode, fileProblem } from '../adapters/node/file-problem.ts'
 import { invalid } from '../core/errors.ts'
 import type { Journal } from '../core/ports.ts'
+import { unlessAborted } from '../core/unless-aborted.ts'
 import { makeReceipt, RECEIPT_FORMAT, type DeliveryReceipt } from '../flows/receipt.ts'
 import type { SharedOptions } from './options/options.ts'
+import type { Interruption } from './signals.ts'
 import { receiptLine } from './views/command-line.ts'
 import { errorLine } from './views/error-line.ts'
 import type { SessionAt } from './views/how-to-go-on.ts'
@@ -61,15 +63,15 @@ async function beginsAsReceipt(path: string): Promise<boolean> {
 }
 
 /**
- * Writes a receipt to a file. Rejects with an UploadError that names the file. If it fails or is killed, an older receipt is still
- * there and whole.
+ * Writes a receipt to a file. Rejects with ERR_UPLOAD_INVALID_ARGUMENT that names the file, because the advice that goes with files
+ * that cannot be read is to upload them again. If it fails or is killed, an older receipt is still there and whole.
  */
 export async function saveReceipt(path: string, receipt: DeliveryReceipt): Promise<void> {
   const text = `${JSON.stringify(receipt, undefined, 2)}\n`
   try {
     if (!(await replaceFile(path, text))) await writeFile(path, text)
   } catch (error) {
-    throw fileProblem(error, path, 'written')
+    invalid(fileProblem(error, path, 'written').message)
   }
 }
 
@@ -101,19 +103,29 @@ async function replaceFile(path: string, text: string): Promise<boolean> {
 
 /**
  * Writes the receipt of an upload. If that fails, it warns and leaves the upload's result alone. It says how to write the receipt
- * later, since whoever began the upload anew for that would deliver everything twice.
+ * later, since whoever began the upload anew for that would deliver everything twice. A signal that comes meanwhile ends it: a drive
+ * that is gone, or a pipe that nobody reads, may never take it.
  */
 export async function writeReceipt(
   path: string,
   key: string,
   output: Output,
   { journal, options, env }: SessionAt,
+  { signal }: Interruption,
 ): Promise<void> {
+  // An upload that was stopped gets its receipt, too.
+  const wasStopped = signal.aborted
+  const writing = receiptOf(journal, key).then((receipt) => saveReceipt(path, receipt))
   try {
-    await saveReceipt(path, await receiptOf(journal, key))
+    await (wasStopped ? writing : unlessAborted(writing, signal))
     output.say(`receipt: ${path}`)
   } catch (error) {
-    output.complain(`warning: no receipt was written: ${errorLine(error).message}`)
+    const isStopped = signal.aborted && !wasStopped
+    output.complain(
+      isStopped
+        ? `warning: stopped waiting for the receipt to be written: ${path}`
+        : `warning: no receipt was written: ${errorLine(error).message}`,
+    )
     output.complain(`To write it later: ${receiptLine(key, options, env)}`)
   }
 }

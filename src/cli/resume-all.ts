@@ -108,7 +108,7 @@ interface Ended {
 }
 
 async function tellEnd(
-  { env }: CommandContext,
+  { env, interruption }: CommandContext,
   output: Output,
   { sessions, isOneOfMany, kept, options }: ResumeTask,
   { session, result, bytesBefore }: Ended,
@@ -119,7 +119,7 @@ async function tellEnd(
   if (session.error !== undefined) sayHowToForget(output, session.key, own, env)
   else if (isKeptFromUs(result, session)) output.complain(`To finish: ${commandLine('resume', session.key, own, env)}`)
   else await sayHowToGoOn(output, result, at)
-  if (own.receipt !== undefined) await writeReceipt(own.receipt, session.key, output, at)
+  if (own.receipt !== undefined) await writeReceipt(own.receipt, session.key, output, at, interruption)
   return result
 }
 

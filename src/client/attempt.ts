@@ -80,7 +80,7 @@ function brokenOff(): TransportError {
 function brokenTransport(error: unknown, call: ServiceCall, credential: CredentialHeader): UploadError {
   // No cause: an error from outside the transport's contract may hold the request, and with it the credential.
   const reason = showable(summarize(error).message, credential.secret).slice(0, 300)
-  return new UploadError('ERR_UPLOAD_INTERNAL', `The transport failed outside its contract in ${call.operation}.`, {
-    details: { operation: call.operation, reason },
-  })
+  const { operation } = call
+  const message = `The transport failed outside its contract in ${operation}: ${reason}`
+  return new UploadError('ERR_UPLOAD_INTERNAL', message, { details: { operation, reason } })
 }

@@ -42,9 +42,12 @@ export interface ListReply<TItem> {
 
 /**
  * The typed client of the service. Every method rejects with ERR_UPLOAD_INVALID_ARGUMENT before any call is made, with
- * ERR_UPLOAD_CREDENTIALS_REFUSED, ERR_UPLOAD_SERVICE_REFUSED, ERR_UPLOAD_SERVICE_REPLY, ERR_UPLOAD_REDIRECT_REFUSED,
- * ERR_UPLOAD_RETRIES_EXHAUSTED or ERR_UPLOAD_HOST_UNREACHABLE, or with the signal's reason. `details.isDoubtful` is
- * true if the service may have acted on a try nevertheless.
+ * what the service's answer means (ERR_UPLOAD_CREDENTIALS_REFUSED, ERR_UPLOAD_SERVICE_REFUSED, ERR_UPLOAD_SERVICE_REPLY,
+ * ERR_UPLOAD_REDIRECT_REFUSED, ERR_UPLOAD_HTTP_STATUS), with ERR_UPLOAD_RETRIES_EXHAUSTED or
+ * ERR_UPLOAD_HOST_UNREACHABLE at the end of its tries, with ERR_UPLOAD_NETWORK or ERR_UPLOAD_TIMEOUT where it must not
+ * try again or nobody gave the credential, in a page with ERR_UPLOAD_ANSWER_HIDDEN, or with the signal's reason, which
+ * of an Uplink that was closed is ERR_UPLOAD_CLOSED. `details.isDoubtful` is true if the service may have acted on a
+ * try nevertheless.
  */
 export interface ServiceClient {
   readonly mocapSessions: {

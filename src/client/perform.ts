@@ -42,7 +42,7 @@ export function createPerform(baseUrl: BaseUrl, caller: Caller, clock: Clock): P
   return async (name, { id, input, data, query, isBodyNeeded = true }, options = {}) => {
     const { method, path, kind, words, names }: Route = routes[name]
     const body = input ? toWire(input, names) : data
-    const place = id === undefined ? path : path.replace(/\{[^}]*\}/, () => encodeURIComponent(id))
+    const place = path.replace(/\{[^}]*\}/, () => encodeURIComponent(id ?? ''))
     const url = baseUrl.resolve(place, query)
     const call = { operation: name, words, kind, method, url, ...(body && { body: bytesOf(body) }) }
     const result = await caller(call, options)

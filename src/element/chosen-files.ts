@@ -48,15 +48,19 @@ export async function filesOfInput(input: HTMLInputElement): Promise<ChosenFile[
  * without a choice. Resolves with undefined if an `<input>` has to be used instead: there is no such picker, the page may not
  * open it (a frame of another origin), or it does not accept these endings.
  */
-export async function pickWithHandles(accept: string): Promise<ChosenFile[] | null | undefined> {
+export async function pickHandles(accept: string): Promise<FileSystemFileHandle[] | null | undefined> {
   // Under `*/*` an ending counts whatever type the system gives it. The picker refuses a list that has types among the endings.
   const types = accept.startsWith('.') ? [{ accept: { '*/*': kindsIn(accept) } }] : []
   try {
-    const handles = await (window as PickingWindow).showOpenFilePicker?.({ multiple: true, types })
-    return handles && inOrder((await Promise.all(handles.map((handle) => readHandle(handle)))).flat())
+    return await (window as PickingWindow).showOpenFilePicker?.({ multiple: true, types })
   } catch (error) {
     return (error as Error).name === 'AbortError' ? null : undefined
   }
+}
+
+/** The files behind handles that a person picked. */
+export async function filesOfHandles(handles: readonly FileSystemFileHandle[]): Promise<ChosenFile[]> {
+  return inOrder((await Promise.all(handles.map((handle) => readHandle(handle)))).flat())
 }
 
 /** Whether a drag holds files. Their names are hidden until the drop. */

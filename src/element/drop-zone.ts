@@ -2,7 +2,7 @@
 
 import { kindsIn } from './attributes.ts'
 import { build, buildButton, buildIcon, setAttribute, setPart, setText, showText } from './build-element.ts'
-import { filesOfDrop, filesOfInput, hasFiles, pickWithHandles, type ChosenFile } from './chosen-files.ts'
+import { filesOfDrop, filesOfHandles, filesOfInput, hasFiles, pickHandles, type ChosenFile } from './chosen-files.ts'
 import { ICONS } from './icons.ts'
 import type { Item } from './items.ts'
 import type { Words } from './words.ts'
@@ -60,8 +60,8 @@ export function createDropZone(
     input.click()
   }
   const choose = async (instead?: Item): Promise<void> => {
-    const picked = await pickWithHandles(files.accept)
-    if (picked) await onFiles(picked, instead)
+    const picked = await pickHandles(files.accept)
+    if (picked) await take(filesOfHandles(picked), instead)
     else if (picked === undefined) open(files, instead)
   }
   const title = build('p', 'drop-title title')

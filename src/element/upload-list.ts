@@ -211,7 +211,7 @@ export function createUploadList(listener: ListListener): UploadList {
         for (const item of wantedOf(job)) touch(item, { state: 'waiting', error: undefined })
         follow(job)
       }
-      const again = jobs.filter((job) => job.isOver && !job.opening && wantedOf(job).length > 0)
+      const again = jobs.filter((job) => !job.opening && wantedOf(job).length > 0)
       const keepers = again.map((job) => keeperOf(job, uplink))
       // An upload that cannot be resumed holds back neither the others nor what is begun anew.
       try {

@@ -30,7 +30,7 @@ export type S3Outcome =
 const METHODS = { create: 'POST', complete: 'POST', list: 'GET', abort: 'DELETE', head: 'HEAD' } as const
 const MAX_REPLY_BYTES = 2 * 1024 * 1024
 const TRANSIENT_CODES =
-  /^(?:InternalError|SlowDown\w*|ServiceUnavailable|ServerBusy|RequestTimeout|OperationAborted|RequestExpired|ConditionalRequestConflict)$/
+  /^(?:InternalError|SlowDown\w*|ServiceUnavailable|ServerBusy|RequestTimeout|OperationAborted|ConditionalRequestConflict|RequestExpired|ExpiredToken|TokenRefreshRequired)$/
 
 /** `host` is where the request was sent; absent if nothing was sent. */
 type S3Tried = S3Outcome & { readonly host?: string | undefined }
@@ -95,7 +95,7 @@ async function send(ports: S3CallPorts, call: S3Call, signal: AbortSignal, body?
   }
   const { url, headers } = signed
   // A POST without a body still states its length, because some stores otherwise answer 411.
-  const bytes = operation === 'create' || body !== undefined ? new TextEncoder().encode(body ?? '') : undefined
+  const bytes = operation === 'create' || body !== undefined ? new TextEncoder().encode(body) : undefined
   const request: TransportRequest = {
     method: METHODS[operation],
     url,
@@ -113,7 +113,7 @@ async function send(ports: S3CallPorts, call: S3Call, signal: AbortSignal, body?
 }
 
 function read(call: S3Call, reply: TransportReply): S3Outcome {
-  const text = reply.isBodyCut ? '' : new TextDecoder().decode(reply.body)
+  const text = new TextDecoder().decode(reply.body)
   const error = xmlRoot(text, 'Error')
   const isSuccess = classOfStatus(reply.status) === 'success'
   if (isSuccess && error === undefined) return { kind: 'done', reply, text, isDoubtful: false }

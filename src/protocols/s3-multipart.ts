@@ -41,7 +41,7 @@ const SIGNATURES_AT_ONCE = 8
  * hand. Throws ERR_UPLOAD_INVALID_ARGUMENT for a port that is missing and for numbers that are out of range.
  */
 export function s3Multipart(options: S3MultipartOptions): Protocol {
-  const { keyOf = (file: PlannedFile) => file.name, partHeaders = {}, hasher } = options
+  const { keyOf = (file: PlannedFile) => file.name, partHeaders = {} } = options
   checkFunction(options.sign, 'sign')
   for (const port of ['transport', 'clock', 'random'] as const) checkRequired(options[port], port)
   for (const [name, min] of [
@@ -95,7 +95,7 @@ export function s3Multipart(options: S3MultipartOptions): Protocol {
     request: () => ({ method: 'PUT', headers: partHeaders }),
     judge: (reply, unit) => renewedIfRefused(judge(reply, unit)),
     confirm: (sessionId, serverFileId, parts, signal, onWaiting) =>
-      completeS3Upload({ ...options, hasher, onWaiting }, uploadOf(sessionId, serverFileId), parts, signal),
+      completeS3Upload({ ...options, onWaiting }, uploadOf(sessionId, serverFileId), parts, signal),
     async cancel(sessionId, signal) {
       const failures: unknown[] = []
       await inTurns(uploadsOf(sessionId), CANCELS_AT_ONCE, async (upload) => {

@@ -95,10 +95,9 @@ const SAYS_ALREADY =
  * success.
  */
 function saysAlready(error: HttpStatusError): boolean {
-  if (error.status !== 409) return false
-  // The words in front are ours and name the operation. Only the service's words say what happened.
-  const words = error.message.replace(/^[^:]*:?/, '')
-  return SAYS_ALREADY.test(words) || SAYS_ALREADY.test(error.serviceCode ?? '')
+  const { status, message, serviceCode = '' } = error
+  // The words that are ours name what was asked for, and never that it was done.
+  return status === 409 && (SAYS_ALREADY.test(message) || SAYS_ALREADY.test(serviceCode))
 }
 
 /** A refused confirmation gets its own code, upon which the flow may send doubtful parts again. */

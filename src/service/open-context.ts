@@ -10,6 +10,7 @@ import { checkDataFolder, claimDataFolder, signingSecret, tieToFolder } from './
 import { lockDataFolder } from './database/data-lock.ts'
 import { openDatabase, type DatabasePlace } from './database/database.ts'
 import { diskRoom, freeBytes } from './database/disk-room.ts'
+import { skipGivenIds } from './database/fresh-ids.ts'
 import type { Database } from './database/tables.ts'
 import { createAnswerMemory } from './http/answer-memory.ts'
 import { makeFolder } from './make-folder.ts'
@@ -50,6 +51,7 @@ export async function openContext(settings: ServiceSettings, undo: Undo): Promis
   // An embedded database is in its folder, and with a bucket there are no objects in a folder.
   const isShared = databaseUrl !== undefined && settings.s3 === undefined
   await (isShared ? tieToFolder(folder, db, claim) : claim())
+  await skipGivenIds(db, Math.floor(settings.now()))
   const store = await createObjectStore(join(folder, 'objects'))
   await store.sweep({
     known: (blobs) => knownBlobs(db, blobs),

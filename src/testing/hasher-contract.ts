@@ -98,16 +98,18 @@ export function hasherContract(label: string, make: () => HasherSubject): void {
     })
 
     it('is done with a window when its update has settled', async () => {
-      const hash = hasher.start()
-      const window = new Uint8Array(LARGE_WINDOW).fill(1)
-      const body = Buffer.concat([window, new Uint8Array(LARGE_WINDOW).fill(2)])
+      for (const windowBytes of [1, 1_000, 65_536, LARGE_WINDOW]) {
+        const hash = hasher.start()
+        const window = new Uint8Array(windowBytes).fill(1)
+        const body = Buffer.concat([window, new Uint8Array(windowBytes).fill(2)])
 
-      await hash.update(window)
-      window.fill(2)
-      await hash.update(window)
-      window.fill(3)
+        await hash.update(window)
+        window.fill(2)
+        await hash.update(window)
+        window.fill(3)
 
-      expect(await hash.digest()).toBe(md5(body))
+        expect(await hash.digest(), `windows of ${String(windowBytes)} bytes`).toBe(md5(body))
+      }
     })
 
     it('keeps two hundred bodies apart that pass by at the same time', async () => {

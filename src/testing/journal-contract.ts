@@ -9,8 +9,8 @@ export type { JournalSubject } from './journal/rig.ts'
 
 /**
  * Declares the tests of a journal. `make` gives an empty one for each test, and `another` over the same place where there can be one.
- * Checked: records of every kind, ten thousand at once, their order, leases, keys and removal. All in one process: what a kill or a
- * power cut leaves is not looked at.
+ * Checked: records of every kind, ten thousand at once, one of megabytes, their order, leases, keys and removal. All in one process:
+ * what a kill or a power cut leaves is not looked at.
  */
 export function journalContract(label: string, make: () => Promise<JournalSubject>): void {
   describe(`${label}: the contract of a journal`, () => {

@@ -121,6 +121,7 @@ export function sourceContract(label: string, make: (bytes: Uint8Array) => Promi
         ['across', 95, 10],
         ['at', 100, 1],
         ['beyond', 5000, 1],
+        ['four gibibytes beyond', 2 ** 32, 1],
       ])('rejects a range that reaches %s its end as changed, naming the source', async (_where, at, length) => {
         const { source, reader } = await beginReading(counting(100))
 

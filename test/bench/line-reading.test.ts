@@ -1,12 +1,38 @@
 // What is read from the far end's count of a run on a simulated line.
 
 import { describe, expect, it } from 'vitest'
-import { fairness, latePercent, settledSeconds } from '../../bench/line/reading.ts'
+import { fairness, isWholeRun, latePercent, settledSeconds } from '../../bench/line/reading.ts'
 
 /** Tenths of a second at so many Mbit/s. */
 function tenths(...spans: readonly (readonly [seconds: number, megabitsPerSecond: number])[]): number[] {
   return spans.flatMap(([seconds, rate]) => Array.from({ length: seconds * 10 }, () => (rate * 1e6) / 80))
 }
+
+describe('a run', () => {
+  const whole = { code: 0, isStopped: false, arrivedBytes: 100, wantedBytes: 100 }
+
+  it('is whole if its contestant ended by itself, and what it had to send arrived', () => {
+    expect(isWholeRun(whole)).toBe(true)
+    expect(isWholeRun({ ...whole, status: 'confirmed', arrivedBytes: 120 })).toBe(true)
+  })
+
+  it.each([
+    ['by its own exit', 3],
+    ['by the signal', null],
+  ])('counts as far as it came if it took too long and was stopped, %s', (_how, code) => {
+    expect(isWholeRun({ ...whole, code, isStopped: true, arrivedBytes: 40 })).toBe(false)
+  })
+
+  it.each([
+    ['a crash that nobody asked for', { code: null }, 'was ended by a signal'],
+    ['a failure', { code: 1 }, 'ended with 1'],
+    ['a failure at the stop', { code: 1, isStopped: true }, 'ended with 1'],
+    ['an upload of a part of its files', { status: 'partial' }, 'ended partial'],
+    ['an end without all bytes', { arrivedBytes: 99 }, 'sent 99 of 100 bytes'],
+  ])('is no result after %s', (_what, change, words) => {
+    expect(() => isWholeRun({ ...whole, ...change })).toThrow(words)
+  })
+})
 
 describe('settling after a change', () => {
   const changes = [

@@ -25,6 +25,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     ...Object.fromEntries(names.map((name, index) => [name, pattern(500 + index)])),
     'large.mp4': pattern(6 * MIB),
     'growing.mp4': pattern(6 * MIB),
+    'growing-2.mp4': pattern(6 * MIB),
   })
 
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
@@ -114,6 +115,22 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await button(page, 'Choose again: clip-01.mp4').waitFor()
     await heading(page).getByText('1 file not finished').waitFor()
     await expect.poll(() => rows(page)).toEqual(['clip-01.mp4 failed', 'clip-01.mp4 confirmed'])
+  })
+
+  test('offers after a reload what changed on its way, when a part of it is stored', async () => {
+    const page = await open()
+    await page.route(isLatePart, () => undefined)
+    await drop(page, 'growing-2.mp4')
+    await button(page, 'Upload 1 file').click()
+    await page.waitForFunction((of) => document.querySelector('mocap-uploader')!.totals.confirmedBytes >= of, 5 * MIB)
+    await appendFile(pathOf('growing-2.mp4'), 'more')
+    await page.unroute(isLatePart)
+    await button(page, 'Choose again: growing-2.mp4').waitFor()
+
+    await page.reload()
+    await addElement(page, VIDEO)
+
+    await page.getByText('Choose the missing file again to finish.').waitFor()
   })
 
   test('says of an upload that is cancelled that it was, also where a newer one was confirmed before', async () => {

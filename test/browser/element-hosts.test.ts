@@ -248,6 +248,23 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, in the han
     expect(taken).toEqual([false, false, true])
   })
 
+  test('keeps a file that was started since its row was drawn, when its former button is pressed', async () => {
+    const page = await openPage()
+
+    const states = await page.evaluate(async () => {
+      const { element, list } = elementRig.showScripted()
+      const drawn = () => new Promise(requestAnimationFrame)
+      element.addFiles([new File(['x'], 'swing-01.mp4')])
+      await drawn()
+      await element.start()
+      list.querySelector('button')!.click()
+      await drawn()
+      return [...list.querySelectorAll('li')].map(({ dataset }) => dataset['state'])
+    })
+
+    expect(states).toEqual(['waiting'])
+  })
+
   test('uploads with the credentials that it was given last', async () => {
     const page = await openPage()
     const keys: (string | undefined)[] = []

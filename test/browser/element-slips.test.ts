@@ -120,6 +120,30 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await expect.poll(() => rows(page)).toEqual(['swing-02.mp4'])
   })
 
+  test('takes no later click of a series on another kind of button than its first, however slow', async () => {
+    const page = await openPage()
+    await pick(page, 'swing-01.mp4', 'swing-02.mp4', 'changing.mp4')
+    await button(page, 'Remove: changing.mp4').waitFor()
+
+    const removedBy = (...parts: string[]) =>
+      page.evaluate((all) => {
+        const { shadowRoot } = document.querySelector('mocap-uploader')!
+        const countOfRows = () => shadowRoot!.querySelectorAll('li.file').length
+        const before = countOfRows()
+        all.forEach((part, index) => {
+          const click = new MouseEvent('click', { detail: index + 1, bubbles: true })
+          Object.defineProperty(click, 'timeStamp', { value: 1000 + index * 400 })
+          shadowRoot!.querySelector(`[part~=${part}]`)!.dispatchEvent(click)
+        })
+        return before - countOfRows()
+      }, parts)
+
+    expect(await removedBy('drop-title', 'row-button', 'row-button')).toBe(0)
+    expect(await removedBy('row-button', 'start-button')).toBe(1)
+    expect(await page.evaluate(() => document.querySelector('mocap-uploader')!.phase)).toBe('ready')
+    await button(page, 'Upload 2 files').waitFor()
+  })
+
   test('takes a key that is held for one press, also where the focus moves on to another button', async () => {
     const page = await openPage()
     await pick(page, 'swing-01.mp4', 'swing-02.mp4', 'changing.mp4')

@@ -159,6 +159,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await button(page, 'Try 2 files again').click()
 
     await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
+    expect(await page.getByRole('alert').textContent()).toBe('')
   })
 
   test('says why the rest was not uploaded where the service refuses it in the middle', async () => {

@@ -135,6 +135,25 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     expect(waits).toEqual([1, 0])
   })
 
+  test('has on the disk what a power cut must not take before it goes on, and receipts alone in their own time', async () => {
+    const tab = await openTab()
+    const asked = await tab.evaluate(async (name) => {
+      const durabilities: unknown[] = []
+      const { transaction } = IDBDatabase.prototype
+      IDBDatabase.prototype.transaction = function (stores, mode, how) {
+        if (mode === 'readwrite') durabilities.push(how?.durability)
+        return transaction.call(this, stores, mode, how)
+      }
+      const session = await rig.indexedDbJournal({ name }).open('k')
+      const received = { type: 'part.received', at: 2, fileIndex: 0, partNumber: 1, receipt: {} }
+      const resumed = { type: 'session.resumed', at: 3 }
+      for (const some of [[resumed], [received], [received, resumed]]) await session.append(some as JournalRecord[])
+      return durabilities
+    }, newName())
+    await tab.close()
+    expect(asked).toEqual(['strict', 'relaxed', 'strict'])
+  })
+
   test('refuses what is not plain data, and keeps nothing of that batch', async () => {
     const outcome = await page.evaluate(async (name) => {
       const journal = rig.indexedDbJournal({ name })

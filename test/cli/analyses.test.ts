@@ -1,7 +1,11 @@
 // Segments, analyses and free calls by the built CLI: what is sent, what is printed, how each ends.
 
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+import { text as wholeText } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 
 import type { IndependentServiceOptions } from '../helpers/independent-records.ts'
@@ -310,6 +314,22 @@ describe('a free call', () => {
       { event: 'reply', status: 200, data: { analysis_segment_id: expect.anything() as unknown } },
       { event: 'result', flow: 'api', status: 'completed', httpStatus: 200 },
     ])
+  })
+
+  it.runIf(process.platform === 'linux').each([
+    ['/dev/stdin', 0],
+    ['/dev/fd/3', 3],
+  ])('takes the key from %s, where a program in Node has put a socket', async (path, descriptor) => {
+    const { MOCAP_BASE_URL } = await serviceWith()
+    const command = ['api', 'GET', '/requested_analyses', '--api-key-file', path]
+    const child = spawn(process.execPath, [cli.entry, ...command], {
+      ...{ stdio: ['pipe', 'ignore', 'pipe', 'pipe'], env: { PATH: '', MOCAP_BASE_URL } },
+    })
+    const door = child.stdio[descriptor] as Writable
+    door.end(`${service.apiKey}\n`)
+    const [stderr, [code]] = await Promise.all([wholeText(child.stdio[2] as Readable), once(child, 'close')])
+
+    expect([code, stderr]).toEqual([0, ''])
   })
 
   it('ends with 1 when the service refuses it', async () => {

@@ -176,6 +176,7 @@ describe('cancel', () => {
     const refused = await run('sessions', '--forget', key, 'video-new')
     const dry = await run('cancel', key, '--keep-confirmed', '--dry-run')
     const cancelled = await run('cancel', key, '--keep-confirmed')
+    const again = await run('cancel', key, '--keep-confirmed', '--json')
     const dryWhole = await run('cancel', key, '--dry-run')
     const forgotten = await run('sessions', '--forget', key)
 
@@ -188,6 +189,7 @@ describe('cancel', () => {
     expect(dry.stdout).not.toContain('cancel of')
     expect(dryWhole.stdout).toContain('cancel of session')
     expect(cancelled).toMatchObject({ code: 0, stdout: `cancelled: ${key}; 1 file stays confirmed\n` })
+    expect(lastLine(again.stdout)).toMatchObject({ status: 'cancelled', key, keepsConfirmed: true })
     expect(forgotten).toMatchObject({
       code: 0,
       stdout: `removed ${key}; 1 file stays confirmed; no service was told\n`,

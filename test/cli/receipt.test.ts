@@ -30,10 +30,10 @@ let service: IndependentService
 let key: string
 const bytes = randomBytes(12 * 1024 * 1024)
 
-const run = (...args: string[]): Promise<CliEnd> =>
-  cli.run(args, {
-    ...{ MOCAP_BASE_URL: service.url, MOCAP_API_KEY: service.apiKey, MOCAP_STATE_DIR: join(cli.folder, 'state') },
-  })
+const environment = () => ({
+  ...{ MOCAP_BASE_URL: service.url, MOCAP_API_KEY: service.apiKey, MOCAP_STATE_DIR: join(cli.folder, 'state') },
+})
+const run = (...args: string[]): Promise<CliEnd> => cli.run(args, environment())
 
 beforeAll(async () => {
   cli = await installCli()
@@ -280,9 +280,12 @@ describe('an older receipt', () => {
     await writeFile(join(disk, 'receipt.json'), older)
     await writeFile(join(disk, 'filler'), randomBytes(16_384)).catch(() => undefined)
 
-    const { code, stderr } = await run('receipt', 'show', key, '--output', join(disk, 'receipt.json'))
+    const { code, stdout, stderr } = await run('receipt', 'show', key, '--output', join(disk, 'receipt.json'), '--json')
 
     expect([code, stderr]).toEqual([2, expect.stringContaining('cannot be written: the disk is full.')])
+    // And not to upload anything again.
+    const advice = 'Correct what the message names, then start again.'
+    expect(lastLine(stdout)).toMatchObject({ status: 'failed', error: { advice } })
     expect(older.equals(await readFile(join(disk, 'receipt.json')))).toBe(true)
     expect(await readdir(disk)).toEqual(['filler', 'receipt.json'])
   })
@@ -331,6 +334,25 @@ it('is written through a link that leads to nothing yet, and into a pipe', async
   const receipt = await readFile(join(cli.folder, 'receipt.json'), 'utf8')
   expect(await readFile(join(cli.folder, 'new.json'), 'utf8')).toBe(receipt)
   expect([code, piped]).toEqual([0, receipt])
+})
+
+it('that a pipe does not take is waited for until Ctrl-C, which says so and leaves the upload its exit code', async () => {
+  const pipe = join(cli.folder, 'unread.pipe')
+  execFileSync('mkfifo', [pipe])
+  const upload = cli.start(['video', 'swing.mp4', ...VIDEO, '--receipt', pipe], environment())
+  const shown = cli.start(['receipt', 'show', key, '--output', pipe], environment())
+  onTestFinished(() => [upload, shown].forEach(({ process }) => process.kill('SIGKILL')))
+  let told = ''
+  upload.process.stderr!.on('data', (text: string) => (told += text))
+
+  await upload.seen(/^confirmed: 1 of 1 file/m)
+  upload.process.kill('SIGINT')
+  await expect.poll(() => told).toMatch(/receipt to be written: .*\nTo write it later: mocap-uplink receipt show /)
+  shown.process.kill('SIGINT')
+  expect(await shown.ended).toMatchObject({ code: 130, stderr: 'Interrupted by SIGINT.\n' })
+  await readFile(pipe)
+
+  expect(await upload.ended).toMatchObject({ code: 0 })
 })
 
 it('refuses what is no receipt, and a session that is unknown', async () => {

@@ -457,3 +457,14 @@ it('ends with 3 where one session is confirmed and another is not, and says part
   expect(code).toBe(3)
   expect(stdout).toMatch(/^partial: 1 of 2 sessions confirmed$/m)
 })
+
+it('says of all sessions together what a program must know of one: a create without an answer may have left a session', async () => {
+  const journal = await diskJournal({ folder: stateDir }).open(await keptCapture())
+  await journal.append([{ type: 'session.creating', at: 2 }])
+  await journal.close()
+  await keptCapture('other.action')
+
+  const { stdout } = await cli.run(['resume', '--json'], environment())
+
+  expect(lastLine(stdout)).toMatchObject({ flow: 'resume', status: 'confirmed', hasPossibleOrphan: true })
+})

@@ -79,6 +79,31 @@ it('serve ends with an error of its own as any command does: with 1, and with a 
   expect(lastLine(stdout)).toMatchObject({ event: 'result', flow: 'serve', status: 'failed', error })
 })
 
+it.each([
+  // An address of one link, of which the system wants to know the interface. A machine without IPv6 has no such address.
+  [
+    'an address that the system refuses',
+    'fe80::1',
+    '',
+    /^error: This machine (?:cannot listen on|has no address) fe80::1: give another --host\. \(/,
+  ],
+  [
+    'a name where no name server answers',
+    'recorder',
+    `import dns from 'node:dns'
+    dns.lookup = (...args) => args.at(-1)(Object.assign(new Error('getaddrinfo EAI_AGAIN recorder'), { code: 'EAI_AGAIN' }))`,
+    /^error: No name server says which address recorder is: give the address itself as --host\. \(/,
+  ],
+])('serve says what to give for %s, and does not ask to report it', async (_what, host, preload, words) => {
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(preload)}`
+
+  const { code, stderr } = await cli.run(['serve', '--port', '0', '--host', host, '--quiet'], {
+    ...{ NODE_OPTIONS, MOCAP_API_KEY: 'key-of-the-test' },
+  })
+
+  expect([code, stderr]).toEqual([2, expect.stringMatching(words)])
+})
+
 it('demo confirms and completes everything, finds every object identical, and cleans up', async () => {
   // Settings of somebody's own service, which the demo's must not use.
   const settings = {

@@ -1,6 +1,9 @@
 // `serve` on a PostgreSQL server that a file names, and `serve cors` for the bucket that the environment names.
 
+import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
@@ -111,10 +114,36 @@ describe('serve cors', () => {
     [{ S3_BUCKET: 'recordings' }, 'app.example', 'must be * or an origin'],
     [{ S3_BUCKET: 'recordings' }, 'https://app.example/page', 'must be * or an origin'],
     [{ S3_BUCKET: 'recordings', S3_ACCESS_KEY: 'ID' }, '*', 'Set both S3_ACCESS_KEY and S3_SECRET_KEY'],
+    [{ S3_BUCKET: 'b' }, '*', 'error: S3_BUCKET must be a bucket name'],
+    [{ S3_BUCKET: 'recordings', S3_ENDPOINT: 'store:9000' }, '*', 'error: S3_ENDPOINT must be an http or https URL'],
   ])('refuses %j with the origin %s', async (env, origin, words) => {
     const { code, stderr } = await cors(env, origin)
 
     expect([code, stderr]).toEqual([2, expect.stringContaining(words)])
+  })
+
+  it('stops at Ctrl-C while the store does not answer', async () => {
+    const store = createServer()
+    const asked = once(store, 'request')
+    store.listen(0, '127.0.0.1')
+    await once(store, 'listening')
+    onTestFinished(() => void store.closeAllConnections())
+    onTestFinished(() => void store.close())
+    const { port } = store.address() as AddressInfo
+    const env = {
+      S3_BUCKET: 'recordings',
+      S3_ENDPOINT: `http://127.0.0.1:${port}`,
+      S3_ACCESS_KEY: 'ID',
+      S3_SECRET_KEY: 's',
+    }
+    const command = cli.start(['serve', 'cors', '--origin', '*'], env)
+    onTestFinished(() => void command.process.kill('SIGKILL'))
+    await asked
+
+    command.process.kill('SIGINT')
+    const { code, stderr } = await command.ended
+
+    expect([code, stderr]).toEqual([130, expect.stringContaining('Interrupted by SIGINT.')])
   })
 
   it('refuses options of serve that have no effect on it', async () => {

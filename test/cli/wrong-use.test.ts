@@ -145,6 +145,11 @@ describe.concurrent('wrong use', () => {
     ['an empty video', ['video', 'swing.mp4', 'nothing.mp4', ...VIDEO], /cannot be uploaded: nothing\.mp4 \(empty\)/],
     ['an empty capture', ['capture', 'nothing.action', ...CAPTURE], /cannot be uploaded: nothing\.action \(empty\)/],
     [
+      'an empty video in a folder that is given as well, under another spelling',
+      ['video', 'swing.mp4', 'papers', './papers/nothing.mov', ...VIDEO],
+      /cannot be uploaded: papers\/nothing\.mov \(empty\)\. Leave it out/,
+    ],
+    [
       'a folder without a video',
       ['video', 'papers', ...VIDEO],
       /no file to upload in "papers"\. Skipped: papers\/notes\.pdf \(not a \.mov or \.mp4 file\), papers\/nothing\.mov \(empty\)\./,

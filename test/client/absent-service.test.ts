@@ -1,6 +1,9 @@
 // A service that is not there.
 
 import { describe, expect, it } from 'vitest'
+import { createClient } from '../../src/client/service-client.ts'
+import { createScriptedTransport } from '../helpers/scripted-transport.ts'
+import { createSimulatedClock } from '../helpers/simulated-clock.ts'
 import { answerNext, clientUnderTest, makeHostKnown, rejection } from './client-under-test.ts'
 import { confirm } from './repeat-rig.ts'
 
@@ -21,6 +24,23 @@ describe('a host that is not there', () => {
       details: { attempts: 3, host: 'misspelt.example:8443' },
     })
     expect(subject.transport.sent).toHaveLength(3)
+  })
+
+  it('is asked no sooner by hints of a network while it has never answered: they would use up its tries', async () => {
+    const [transport, clock] = [createScriptedTransport(), createSimulatedClock()]
+    const { client, memory } = createClient({
+      ...{ baseUrl: 'https://misspelt.example', credentials: { apiKey: 'key' } },
+      ...{ transport, clock, random: () => 0.5 },
+    })
+    const stop = new AbortController()
+    const failure = rejection(client.requestedAnalyses.list({}, { signal: stop.signal }))
+    ;(await transport.next()).fail({ phase: 'connect' })
+    await clock.advance(0)
+    expect(clock.nextDueInMs).toBe(250)
+
+    expect(memory.wakes.size).toBe(0)
+    stop.abort(new Error('enough'))
+    await failure
   })
 
   it.each(['connect', 'send', 'answer'] as const)(

@@ -60,8 +60,12 @@ describe('each check', () => {
       'd is "20.11.2026", which is no calendar date: give the day of capture as YYYY-MM-DD.',
     ],
     [
-      () => checkDate('2026-11-20T00:00:00Z', 'd'),
-      'd is "2026-11-20T00:00:00Z", which is no calendar date: give the day of capture as YYYY-MM-DD.',
+      () => checkDate('2026-11-20T00:00:00.000Z', 'd'),
+      'd is "2026-11-20T00:00:00.000Z", which is no calendar date: give the day of capture as YYYY-MM-DD.',
+    ],
+    [
+      () => checkDate('2026-11', 'd'),
+      'd is "2026-11", which is no calendar date: give the day of capture as YYYY-MM-DD.',
     ],
     [
       () => checkDate('2026-11-20\n', 'd'),

@@ -56,10 +56,29 @@ describe('a capture session', () => {
   })
 })
 
-it.each(['https://:secret@store.example/k', 'https://store.example/\tk', 'https://store.example/k\n'])(
-  'an address with a password, or with what a parser drops, is none: %j',
+it.each([
+  ...['https://:secret@store.example/k', 'https://store.example/\tk', 'https://store.example/k\n'],
+  ...['ftp://store.example/k', '/k', '//store.example/k', 'https:///store.example/k', 'https:\\\\store.example/k'],
+  ...[' https://store.example/k', 'https://store.example:port/k', 'https://'],
+])(
+  'an address with a password, with what a parser drops, or that is no whole one of the web is none: %j',
   (address) => {
-    expect(addressesByName({ a: address }, ['a'])).toMatchObject({ missing: ['a'], shared: [] })
+    expect(addressesByName({ a: address, undefined: 'https://store.example/u' }, ['a', 'b'])).toMatchObject({
+      missing: ['a', 'b'],
+    })
+  },
+)
+
+it('an address has at most 16,384 characters', () => {
+  const ofLength = (length: number): string => 'https://store.example/'.padEnd(length, 'k')
+
+  expect(addressesByName({ a: ofLength(16_384), b: ofLength(16_385) }, ['a', 'b']).missing).toEqual(['b'])
+})
+
+it.each(['HTTPS://store.example/k', 'http://[::1]:9000/k', 'https://bücher.example/k', 'https://store.example?k'])(
+  'an address of the web is one however it is written: %j',
+  (address) => {
+    expect(addressesByName({ a: address }, ['a']).addresses.get('a')).toBe(address)
   },
 )
 

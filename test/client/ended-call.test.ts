@@ -178,7 +178,10 @@ describe('odds and ends', () => {
 
     const error = await failure
     expect(error).toBeInstanceOf(UploadError)
-    expect(error).toMatchObject({ code: 'ERR_UPLOAD_INTERNAL' })
+    expect(error).toMatchObject({
+      code: 'ERR_UPLOAD_INTERNAL',
+      message: 'The transport failed outside its contract in requestedAnalyses.list: bad header x-api-key: …',
+    })
     expect(JSON.stringify(error)).not.toContain('0123456789abcdef')
   })
 })

@@ -64,6 +64,13 @@ describe('the end', () => {
     expect(asked).toEqual(['try at 0', 'try at 250', 'try at 500'])
   })
 
+  it('is not reached where a host gives no answer and nobody wants a repetition: no try was used up', async () => {
+    const { clock, ended } = persisting({ tries: [away, away, 'success'] }, { retries: 0 })
+    await clock.advance(60_000)
+
+    expect(await ended).toEqual({ result: 'done' })
+  })
+
   it('of an outage is its time, to which the last wait is cut', async () => {
     const { clock, ended, asked } = persisting({ tries: [away] }, { giveUpAfterMs: 600 })
     await clock.advance(60_000)

@@ -2,6 +2,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { aMocapSession, answerNext, clientUnderTest, rejection } from './client-under-test.ts'
 import type { ServiceClient } from './client-under-test.ts'
+import { videoUploadFromWire } from '../../src/client/contract/videos.ts'
 import type { ScriptedReply } from '../helpers/scripted-transport.ts'
 
 async function errorOf(reply: ScriptedReply, call: (client: ServiceClient) => Promise<unknown>): Promise<unknown> {
@@ -58,15 +59,20 @@ it.each([
 describe('a success that is none', () => {
   it.each([
     [{ status: 200 }, 'an empty body instead of JSON'],
+    [{ status: 200, body: ' \r\n' }, 'an empty body instead of JSON'],
     [{ status: 200, body: '{"id":' }, 'a body that is not JSON'],
     [{ status: 200, body: '\uFEFF <p>Log in</p>', headers: html }, 'a web page (HTML) instead of JSON'],
+    [
+      { status: 200, body: '<p>Log in', headers: { 'content-type': ' Application/XHTML+xml' } },
+      'a web page (HTML) instead of JSON',
+    ],
     [{ status: 200, headers: html }, 'an empty body instead of JSON'],
     [{ status: 200, body: '\n<!DOCTYPE html><p>Log in' }, 'a web page (HTML) instead of JSON'],
   ])('%o', async (reply, what) => {
     expect(await errorOf(reply, createSession)).toMatchObject({
       code: 'ERR_UPLOAD_SERVICE_REPLY',
       message: `The service answered 200 with ${what} when asked to create the capture session. Check the base URL.`,
-      details: { isBaseUrlDoubtful: true },
+      details: { isBaseUrlDoubtful: true, operation: 'mocapSessions.create', status: 200 },
     })
   })
 
@@ -91,6 +97,10 @@ describe('a success that is none', () => {
     expect(await resultOf(body, createSession, { 'content-encoding': 'gzip' })).toMatchObject({ sessionId: 's-1' })
   })
 
+  it('may be plain words in a confirmation, where the platform has unpacked those', async () => {
+    await expect(resultOf('OK', confirm, { 'content-encoding': 'gzip' })).resolves.toBe(undefined)
+  })
+
   it('asks for bodies as they are', async () => {
     const subject = clientUnderTest()
     void createSession(subject.client).catch(() => undefined)
@@ -103,13 +113,17 @@ describe('a success that is none', () => {
     })
   })
 
-  it.each([undefined, 'OK', 're\u{FFFD}u', {}, { done: true }, 'null'])(
+  it.each([undefined, 'OK', 'no <html', 're\u{FFFD}u', {}, { done: true }, 'null'])(
     'a confirmation may be answered with %j',
     async (body) => {
       await expect(resultOf(body, confirm)).resolves.toBeUndefined()
       await expect(resultOf(body, confirm, html)).resolves.toBeUndefined()
     },
   )
+
+  it('is no page because it is not labelled and begins as a page does', async () => {
+    await expect(resultOf('<ok/>', confirm)).resolves.toBe(undefined)
+  })
 
   it('is no page because a server labels its JSON so', async () => {
     const body = { analysis_segment_id: 7 }
@@ -119,6 +133,12 @@ describe('a success that is none', () => {
 
   it.each([undefined, 'OK'])('a submission may be answered with %j', async (body) => {
     expect(await resultOf(body, (client) => client.requestedAnalyses.submit(3))).toStrictEqual({})
+  })
+
+  it.each([undefined, 'OK'])('an update may be answered with %j', async (body) => {
+    const change = { id: 3, data: { name: 'Fastballs' } }
+    expect(await resultOf(body, (client) => client.requestedAnalyses.update(change))).toStrictEqual({})
+    expect(await resultOf(body, (client) => client.playerGroupSegments.update(change))).toStrictEqual({})
   })
 })
 
@@ -185,6 +205,16 @@ describe('ids', () => {
   it.each([-1, 1.5])('that are none are left as fields that we do not know: %j', async (id) => {
     const session = await resultOf({ session_id: 's-1', id, mocap_type_id: id, num_players: id }, createSession)
     expect(session).toStrictEqual({ id: 's-1', sessionId: 's-1', mocap_type_id: id, num_players: id })
+  })
+
+  it.each([0, '1'])('that number no part are left as fields that we do not know: %j', (part_number) => {
+    const url = 'https://store.example/1'
+    const reply = { upload_session_id: 's-1', pre_signed_urls: [{ session_file_id: 7, info: [{ url, part_number }] }] }
+
+    expect(videoUploadFromWire(reply)).toStrictEqual({
+      uploadSessionId: 's-1',
+      sessionFiles: [{ sessionFileId: 7, partAddresses: [{ address: url, part_number }] }],
+    })
   })
 
   it.each([4711, '4711'])('of a segment become an integer: %j', async (id) => {
@@ -338,6 +368,13 @@ describe('the words of a refusal', () => {
     [{ message: 'line\r\nbreak\u001b[31m' }, 'line  break [31m'],
     [{ message: 'GET https://u:p@s.example/a?X-Amz-Signature=abc failed' }, 'GET https://s.example/a?… failed'],
     [{ message: 'x'.repeat(400) }, `${'x'.repeat(299)}…`],
+    [{ message: 'x'.repeat(300) }, 'x'.repeat(300)],
+    [{ message: `x${'😀'.repeat(150)}` }, `x${'😀'.repeat(149)}…`],
+    [{ message: '😀'.repeat(151) }, `${'😀'.repeat(149)}…`],
+    [{ message: ' ', error: ' No such player ' }, 'No such player'],
+    [{ errors: ['1', '2', '3', '4', '5', '6'] }, '1; 2; 3; 4; 5'],
+    [{ error: { detail: { errors: ['deep enough'] } } }, 'deep enough'],
+    [{ message: 'for key-0123456789abcdef', error: 'key-0123456789abcdef' }, 'for …; …'],
   ])('%j', async (body, words) => {
     expect(await errorOf({ status: 422, body }, createSession)).toMatchObject({
       message: `The service refused to create the capture session (422). It says: ${words}`,
@@ -370,31 +407,39 @@ describe('the words of a refusal', () => {
     })
   })
 
-  it('have a code where the service gives one', async () => {
-    expect(await errorOf({ status: 409, body: { error: { code: 'DUPLICATE' } } }, createSession)).toMatchObject({
+  it('are not looked for in what is too long to be meant for people', async () => {
+    const refusalOf = (length: number) =>
+      errorOf({ status: 422, body: `{"message":"No such player"}`.padEnd(length) }, createSession)
+    const said = (words: boolean) =>
+      expect.objectContaining({ message: expect.stringMatching(words ? /player$/ : /\)\.$/) as string }) as unknown
+
+    expect([await refusalOf(65_536), await refusalOf(65_537)]).toEqual([said(true), said(false)])
+  })
+
+  it.each([
+    { error: { code: 'DUPLICATE' } },
+    { code: 'DUPLICATE', error: 'No' },
+    { code: 'DUPLICATE', error: { code: 7 } },
+  ])('have a code where the service gives one: %j', async (body) => {
+    expect(await errorOf({ status: 409, body }, createSession)).toMatchObject({
       serviceCode: 'DUPLICATE',
       status: 409,
     })
   })
-})
 
-describe('a credential that the service repeats', () => {
-  const secret = 'key-0123456789abcdef'
-  const url = `https://s.test/a?key=${secret}`
-  it.each([
-    ['as the id of a capture session', createSession, { id: secret, status: 'pending' }],
-    ['in an address of a capture', register('a.action'), { 'a.action': url }],
-    ['as the id of a video session', createVideo, { upload_session_id: `x-${secret}`, pre_signed_urls: [] }],
-    [
-      'in an address of a video',
-      createVideo,
-      { upload_session_id: 'u', pre_signed_urls: [{ session_file_id: 1, info: [{ url }] }] },
-    ],
-  ])('%s is refused, and not shown', async (_where, call, body) => {
-    const error = await errorOf({ status: 200, body }, call)
+  it.each(['key-0123456789abcdef', 'E.key-0123456789abcdef', 'two words', '?a=b', 'x'.repeat(65), ''])(
+    'have no code that is none, or that holds the credential: %j',
+    async (code) => {
+      expect(await errorOf({ status: 409, body: { code } }, createSession)).toHaveProperty('serviceCode', undefined)
+    },
+  )
 
-    expect(error).toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REPLY' })
-    expect(String(error)).toMatch(/repeats the credential/)
-    expect(JSON.stringify([String(error), error])).not.toContain(secret)
+  it('hold the credential in no form', async () => {
+    const apiKey = 'a+b/c=0123456'
+    const subject = clientUnderTest({ credentials: { apiKey } })
+    const failure = rejection(createSession(subject.client))
+    await answerNext(subject, { status: 422, body: { message: `No ${apiKey}, no ${encodeURIComponent(apiKey)}` } })
+
+    expect(await failure).toMatchObject({ message: expect.stringMatching(/It says: No …, no …$/) as string })
   })
 })

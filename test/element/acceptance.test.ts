@@ -83,6 +83,8 @@ it.each([
   'game/.DS_Store',
   '._a.action',
   'game/Thumbs.db',
+  'game/Desktop.ini',
+  'game/Icon\r',
   'game/~$notes.xlsx',
   'game/take-1.action.tmp',
   'game/take-1.action.part',

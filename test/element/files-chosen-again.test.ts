@@ -1,7 +1,7 @@
 // Files that are chosen again: which row they take, and what is counted and sent of them.
 
 import { expect, it } from 'vitest'
-import type { ChosenFile } from '../../src/element/chosen-files.ts'
+import { chosenFile, type ChosenFile } from '../../src/element/chosen-files.ts'
 import type { Offer } from '../../src/element/offers.ts'
 import type { Setting } from '../../src/element/setting.ts'
 import { isDelivered } from '../../src/element/items.ts'
@@ -79,6 +79,36 @@ it.each([
   list.add([chosen('swing-01.mp4', 100)])
   expect(list.items.map(({ state }) => state)).toEqual(['uploading', 'ready', 'ready'])
 })
+
+it('gives the clip of another camera a row of its own, also where it has the size and the date of one that failed', async () => {
+  const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
+  const { file } = chosen('swing-01.mp4', 100)
+  const first = driven('first', 100)
+  list.add([chosenFile(file, 'cam1/')])
+  list.start(UPLINK, new Set(list.items), { begin: () => first.upload })
+  first.say(0, 'failed', 40)
+  list.totals()
+
+  list.add([chosenFile(file, 'cam2/')])
+  list.add([chosenFile(file, 'day 1/cam1/')])
+
+  expect(list.items.map(({ location }) => location)).toEqual(['cam2/swing-01.mp4', 'day 1/cam1/swing-01.mp4'])
+})
+
+it.each(['uploading', 'confirmed'] as const)(
+  'gives away no row of a file that is %s to one that looks the same',
+  async (state) => {
+    const { list, first } = await withChangedFile()
+    first.say(1, state, 1000)
+    list.totals()
+
+    list.add([chosen('swing-02.mp4', 1000)])
+
+    expect(list.items.map((item) => item.state)).toEqual(['failed', state, 'ready'])
+    first.say(1, 'failed', 1000)
+    expect(list.items).toHaveLength(3)
+  },
+)
 
 it('tells of a file that fails at once, also where no frame is drawn, as in a tab behind another', async () => {
   const { list, first } = await withChangedFile()

@@ -24,7 +24,7 @@ async function withFailed() {
     resume: () => said.push(`${key} goes`),
   })
   const retryWith = (resume: (key: string) => Promise<unknown>) =>
-    list.retry(keeping('first', 'second'), {
+    list.retry(keeping('first', 'second', 'delivered'), {
       begin: neverBegin,
       resume: ((_: unknown, key: string) => resume(key)) as never,
     })
@@ -116,9 +116,10 @@ it('tries again also after a pause', async () => {
   expect(said).toEqual(['first goes', 'second goes'])
 })
 
-it('begins nothing anew that was cancelled while it was looked for, and leaves it ready', async () => {
+it('begins nothing anew that was cancelled while it was looked for, and leaves it ready, with nothing against it', async () => {
   const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
   const failing = { ...driven('first', 5).upload, done: () => Promise.reject(new Error('no')) }
+  Object.assign(failing.files()[0]!, { state: 'failed', error: { code: 'ERR_UPLOAD_NETWORK', message: 'gone' } })
   list.add([chosen('swing-01.mp4', 5)])
   list.start(UPLINK, new Set(list.items), { begin: () => failing })
   await expect.poll(() => list.retryable().length).toBe(1)
@@ -127,7 +128,36 @@ it('begins nothing anew that was cancelled while it was looked for, and leaves i
   await list.giveUp('discard')
   await retried
 
-  expect(list.items.map(({ state }) => state)).toEqual(['ready'])
+  expect(list.items).toMatchObject([{ state: 'ready', error: undefined }])
+})
+
+it('takes up no upload that has nothing left to do', async () => {
+  const { list, resumed, retryWith } = await withFailed()
+  const { upload, say, end } = driven('delivered', 5)
+  list.add([chosen('delivered.mp4', 5)])
+  list.start(UPLINK, new Set(list.items), { begin: () => upload })
+  say(0, 'confirmed', 5)
+  end()
+  await expect.poll(() => list.phase()).toBe('settled')
+  const asked: string[] = []
+
+  await retryWith((key) => (asked.push(key), Promise.resolve(resumed(key))))
+
+  expect(asked).toEqual(['first', 'second'])
+})
+
+it('begins anew also after a cancel', async () => {
+  const { list } = await withFailed()
+  await list.giveUp('discard')
+  const begun: number[] = []
+  const begin: Setting['begin'] = (_uplink, sources) => {
+    begun.push(sources.length)
+    return driven('anew', 5, 5).upload
+  }
+
+  await list.retry(UPLINK, { begin, resume: refuse })
+
+  expect(begun).toEqual([2])
 })
 
 it('takes up the others where one cannot be', async () => {

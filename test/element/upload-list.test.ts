@@ -42,7 +42,7 @@ it('is being cancelled until the report has come, and does not upload again for 
   expect(list.phase()).toBe('cancelling')
 })
 
-it('has at stake what a cancel ends, and nothing of an upload that is over', async () => {
+it('has at stake what a cancel ends, and nothing of an upload that is over, which is not unfinished once all is confirmed', async () => {
   const { list } = listed()
   const { upload, say, end } = driven('first', 5)
   list.start(UPLINK, new Set(list.items), { begin: () => upload })
@@ -52,6 +52,7 @@ it('has at stake what a cancel ends, and nothing of an upload that is over', asy
   await upload.done()
 
   expect(list.atStake()).toMatchObject({ filesConfirmed: 0, confirmedBytes: 0 })
+  expect(list.unfinished()).toEqual([])
 })
 
 it.each([
@@ -117,12 +118,12 @@ it('takes the report of a failure also where the Uplink came with another copy o
 it.each([
   ['paused where it was paused', 'pause', ['pause']],
   ['not paused where it goes on', 'resume', []],
-  ['not at all where all was cancelled', undefined, undefined],
+  ['not at all where all was cancelled', 'giveUp', undefined],
 ] as const)('begins what a start still waited to begin %s meanwhile', (_, wish, expected) => {
   const { list } = listed()
   let said: string[] | undefined
   const { upload } = driven('first', 5)
-  list.wish = wish
+  void list[wish]('discard')
 
   list.start(UPLINK, new Set(list.items), {
     begin() {
@@ -179,6 +180,26 @@ it('knows a file of an earlier life as the person has it, whatever name the serv
   })
 
   expect(list.items[1]).toMatchObject(known)
+})
+
+it('knows of an upload that is taken up, as soon as it begins, what is confirmed in it already', () => {
+  const states: string[][] = []
+  const list = createUploadList({
+    change: ignore,
+    told: ({ items }) => states.push(items.map(({ state }) => state)),
+    settled: ignore,
+  })
+  const { upload, say } = driven('first', 5, 5)
+  say(0, 'confirmed', 5)
+  const files = upload.files().map((file) => ({ ...file, fileName: file.name, location: file.name }))
+
+  list.adopt({
+    uplink: UPLINK,
+    upload,
+    offer: { session: {} as Offer['session'], files, missing: [], found: new Map() },
+  })
+
+  expect(states).toEqual([['confirmed', 'waiting']])
 })
 
 it('tries again what failed, and not what is merely ready', async () => {

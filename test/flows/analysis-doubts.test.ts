@@ -118,3 +118,16 @@ it('that the service says has failed has none of our earlier failures as its cau
   expect(report).toMatchObject({ status: 'failed', serviceStatus: 'failed' })
   expect([report.error, cause]).toEqual([undefined, undefined])
 })
+
+it.each([2, { name: 'processing' }, null, ['draft']])(
+  'an analysis whose status is no word but %j goes on until there is one',
+  async (status) => {
+    const { report } = await ended({
+      [CREATE]: [ok({ id: 7, status })],
+      [SUBMIT]: [ok({ status })],
+      [POLL]: [ok({ id: 7, status })],
+    })
+
+    expect(report).toMatchObject({ status: 'completed', serviceStatus: 'completed' })
+  },
+)

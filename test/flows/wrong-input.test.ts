@@ -62,6 +62,16 @@ describe('an upload', () => {
     expect(none).toMatchObject({ message: 'protocol is missing: give it.', calls: 0 })
   })
 
+  it('makes the promise of its plan reject: a throw beside it would pass a host by that handles the promise', async () => {
+    const { uplink } = createFarEnd({ service: () => ({ status: 500 }), storage: () => ({ status: 500 }) })
+
+    const plans = [uplink.planVideos({ ...VIDEO, files: [] }), uplink.planCaptures({ ...CAPTURE, files: [] })]
+
+    const reason = { code: 'ERR_UPLOAD_INVALID_ARGUMENT', message: 'files is empty: give at least one.' }
+    const rejected = { status: 'rejected', reason }
+    expect(await Promise.allSettled(plans)).toMatchObject([rejected, rejected])
+  })
+
   it('says what is wrong with a source that is none', async () => {
     const end = await endOf(({ uploadVideos }) =>
       uploadVideos({ ...VIDEO, files: [wrong({ source: { name: 'a.mp4' } })] }),

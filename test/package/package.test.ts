@@ -119,6 +119,15 @@ describe('the packed package', () => {
     expect(compile(project, 'tag/tag.tsx', ...both)).toEqual({ stdout: '', status: 0 })
   })
 
+  it('brings hosts of the engine no types of the schema library, which TypeScript 5.0 does not take', () => {
+    const installed = join(project, 'node_modules', 'mocap-uplink', 'dist')
+    const types = readdirSync(installed).filter((name) => /\.d\.c?ts$/.test(name))
+    const naming = types.filter((name) => readFileSync(join(installed, name), 'utf8').includes('valibot'))
+
+    expect(types).toContain('node.d.ts')
+    expect(naming.toSorted()).toEqual(['service.d.cts', 'service.d.ts'])
+  })
+
   it('has a file for every export and every export type', () => {
     const filesOf = (entry: unknown): string[] =>
       typeof entry === 'string' ? [entry] : Object.values(entry ?? {}).flatMap((inner) => filesOf(inner))

@@ -96,17 +96,25 @@ describe('mocap-uplink/testing', () => {
     const broken = [
       'reads what is lost as zeros > says of each loss that it cannot be read, and not that it has changed: it may come back as it was',
       'aborts in its own words > reading > fills a window that nobody wants any more, or rejects with the reason of the signal',
+      'counts in 32 bits > reading > rejects a range that reaches four gibibytes beyond its end as changed, naming the source',
       'gives a part at a time > reading > fills a large window, of which a stream or a drive may give a part at a time',
       'cuts spaces off > keys > keeps apart keys that differ by a space at the end',
       'writes to the last opened > the lease > does not hold other keys, whose records are kept apart while all are open',
       'knows few kinds > records > gives back every kind of record as it was appended, in order',
+      'takes short records only > records > takes a record of megabytes: a session is given the addresses of all its parts at once',
       'writes when it is closed > the lease > holds against another instance over the same place, which reads the records after it',
       'mixes bodies up > takes bodies of one piece, many at once, which may change from then on, or says that they must be updated',
       'loses the end of a window > is done with a window when its update has settled',
+      'keeps short windows for later > is done with a window when its update has settled',
       'keeps cookies > what goes out > keeps no cookie of an answer for the next request',
+      'sends a Blob as it is > what goes out > refuses a blob body of fewer bytes than announced',
+      'reads ahead in steps > what goes out > lets a window be refilled as soon as the next is asked for, in steps',
+      'follows windows alone > no answer > an answer lost after the last byte of bytes (reset) is doubtful',
+      'asks the platform > no answer > a URL that is none is refused without being repeated',
       'claims a reset > what it tells > promises no more than it keeps: no reset by an abort, and no news of a body under way, that does not come',
       'waits on > aborting > answers with what it has when a wait took too long and the head has come',
       'leaks a body by the cause > has an opinion on every answer, takes only a success for a receipt, and shows no body',
+      'leaks the words of one status > has an opinion on every answer, takes only a success for a receipt, and shows no body',
       'reads no Retry-After > has an opinion on every answer, takes only a success for a receipt, and shows no body',
       'knows no signal > rejects each call whose signal was aborted with the reason itself',
     ]
@@ -121,7 +129,7 @@ describe('mocap-uplink/testing', () => {
       'broken.test.ts',
       `import * as face from 'mocap-uplink/node'
       import { hasherContract, journalContract, protocolContract, sourceContract, transportContract } from 'mocap-uplink/testing'
-      const { bytesSource, fetchTransport, HttpStatusError, md5Hasher, memoryJournal, undiciTransport, UploadError } = face
+      const { bytesSource, fetchTransport, HttpStatusError, md5Hasher, memoryJournal, TransportError, undiciTransport, UploadError } = face
 
       const source = (label, change) =>
         sourceContract(label, async (bytes) => {
@@ -150,6 +158,9 @@ describe('mocap-uplink/testing', () => {
       source('gives a part at a time', (reader) => ({
         read: async (into, at) => reader.read(into.subarray(0, 65_536), at),
       }))
+      source('counts in 32 bits', (reader) => ({
+        read: async (into, at, signal) => reader.read(into, at % 2 ** 32, signal),
+      }))
 
       const journal = (label, change) =>
         journalContract(label, async () => {
@@ -176,6 +187,13 @@ describe('mocap-uplink/testing', () => {
           return { ...session, append: (records) => session.append(records.filter(isKnown)) }
         },
       }))
+      journal('takes short records only', (good) => ({
+        open: async (key) => {
+          const session = await good.open(key)
+          const isShort = (record) => JSON.stringify(record).length < 400_000
+          return { ...session, append: (records) => session.append(records.filter(isShort)) }
+        },
+      }))
       journal('writes when it is closed', (good) => {
         const waiting = new Map()
         const open = async (key) => {
@@ -200,12 +218,20 @@ describe('mocap-uplink/testing', () => {
         return { update: (bytes) => hash.update(bytes.subarray(0, 131_072)), digest: () => hash.digest() }
       }
       hasherContract('loses the end of a window', () => ({ hasher: { ...md5Hasher(), start } }))
+      const collect = () => {
+        const pieces = []
+        return {
+          update: (bytes) => void pieces.push(bytes.byteLength < 65_536 ? bytes : bytes.slice()),
+          digest: () => md5Hasher().whole(Buffer.concat(pieces))(),
+        }
+      }
+      hasherContract('keeps short windows for later', () => ({ hasher: { ...md5Hasher(), start: collect } }))
 
       const keepsCookies = () => {
         const good = undiciTransport()
         let cookies = {}
         const send = async (request) => {
-          const reply = await good.send({ ...request, headers: { ...request.headers, ...cookies } })
+          const reply = await good.send(Object.assign(request, { headers: { ...request.headers, ...cookies } }))
           cookies = { cookie: reply.headers['set-cookie'] ?? '' }
           return reply
         }
@@ -224,6 +250,42 @@ describe('mocap-uplink/testing', () => {
         return { ...good, send }
       }
       transportContract('waits on', waitsOn, { hasReset: true, isProgressLive: true })
+      const transport = (label, send) => {
+        const create = () => {
+          const good = undiciTransport()
+          return { ...good, send: (request) => send(request, good) }
+        }
+        transportContract(label, create, { hasReset: true, isProgressLive: true })
+      }
+      transport('sends a Blob as it is', (request, good) => {
+        const { body } = request
+        if (body?.kind === 'blob') request.body = { ...body, lengthBytes: body.blob.size }
+        return good.send(request)
+      })
+      transport('reads ahead in steps', (request, good) => {
+        const { body } = request
+        async function* windows() {
+          const { step, ...sequence } = body.windows()
+          const pieces = []
+          for (let found = step?.(); found && !found.done; found = step()) {
+            if (found.done === false) pieces.push(found.value)
+            else await found
+          }
+          yield* step ? pieces : sequence
+        }
+        if (body?.kind === 'windows') request.body = { ...body, windows }
+        return good.send(request)
+      })
+      transport('follows windows alone', (request, good) =>
+        good.send(request).catch((error) => {
+          if (error.phase !== 'answer' || request.signal.aborted || request.body?.kind !== 'bytes') throw error
+          throw new TransportError(error.code, error.message, { phase: 'send', ending: 'neverWhole' })
+        }),
+      )
+      transport('asks the platform', async (request, good) => {
+        request.url = new URL(request.url).href
+        return good.send(request)
+      })
 
       const protocol = (label, change) =>
         protocolContract(label, async () => {
@@ -262,6 +324,12 @@ describe('mocap-uplink/testing', () => {
           status === 200
             ? { kind: 'received', acceptedEnd: end }
             : { kind: 'final', error: failed({ cause: new Error(new TextDecoder().decode(body)) }) },
+      })
+      protocol('leaks the words of one status', {
+        judge: ({ body, status }, { end }) =>
+          status === 200
+            ? { kind: 'received', acceptedEnd: end }
+            : { kind: 'final', error: failed({ details: status === 403 ? { said: new TextDecoder().decode(body) } : {} }) },
       })
       protocol('reads no Retry-After', {
         judge: ({ headers, status }, { end }) =>

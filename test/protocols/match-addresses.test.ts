@@ -90,16 +90,19 @@ describe('a match', () => {
     ).toEqual(RIGHT)
   })
 
-  it('is by position where the service tells some of the names alone, and no ids that are numbers', () => {
-    const [a, b] = entries()
+  it.each(['x-1', '1e6c', ''])(
+    'is by position where some names are told, and no ids that are numbers: %j',
+    (file_id) => {
+      const [a, b] = entries()
 
-    expect(
-      match(files, [
-        { ...a, raw_file_name: 'a.mp4', file_id: 'x-1' },
-        { ...b, raw_file_name: 'y.mp4' },
-      ]),
-    ).toEqual(RIGHT)
-  })
+      expect(
+        match(files, [
+          { ...a, raw_file_name: 'a.mp4', file_id },
+          { ...b, raw_file_name: 'y.mp4' },
+        ]),
+      ).toEqual(RIGHT)
+    },
+  )
 
   it('is by position for files of one name', () => {
     const twins = [plan(0, 'a.mp4', 2), plan(1, 'a.mp4', 1)]

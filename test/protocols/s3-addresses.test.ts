@@ -114,6 +114,8 @@ describe('the list of parts', () => {
     ['a truncated page without a marker', '<IsTruncated>true</IsTruncated>'],
     ['a part without a number', '<Part><ETag>"a"</ETag><Size>1</Size></Part>'],
     ['a part of no size', '<Part><PartNumber>1</PartNumber><ETag>"a"</ETag><Size>all</Size></Part>'],
+    ['a part of half a size', '<Part><PartNumber>1</PartNumber><ETag>"a"</ETag><Size>1.5</Size></Part>'],
+    ['a part of less than no size', '<Part><PartNumber>1</PartNumber><ETag>"a"</ETag><Size>-1</Size></Part>'],
     ['a part that does not end', '<Part><PartNumber>1</PartNumber><ETag>"a"</ETag><Size>1</Size>'],
     ['a part number out of range', '<Part><PartNumber>10001</PartNumber><ETag>"a"</ETag><Size>1</Size></Part>'],
     ['a part number below one', '<Part><PartNumber>0</PartNumber><ETag>"a"</ETag><Size>1</Size></Part>'],

@@ -103,6 +103,7 @@ describe('how often it is sent', () => {
     await clock.advance(HOUR_MS)
 
     const { error } = (await ended) as { error: UploadError }
+    expect(error.message).toContain(`(no connection). Gave up after ${asked.length} attempts to list the upload of k.`)
     expect(error).toMatchObject({
       code: 'ERR_UPLOAD_HOST_UNREACHABLE',
       details: { operation: 'list', attempts: asked.length, host: 'bucket.example:443', isBaseUrlDoubtful: undefined },
@@ -194,6 +195,23 @@ describe('a signer', () => {
 
     expect(await ended).toMatchObject({ message: expect.stringContaining('did not sign the part of k') as string })
     expect(atMs).toHaveLength(2)
+  })
+
+  it('may give plain HTTP where that is allowed', async () => {
+    const signed = { url: 'http://store.example/k' }
+
+    expect(await signing(() => Promise.resolve(signed), { isHttpAllowed: true }).ended).toMatchObject(signed)
+  })
+
+  it('is waited for no longer than the call is wanted', async () => {
+    const { ports, clock } = storeOfAnswers(() => 'never')
+    const stop = new AbortController()
+    const sign: S3Sign = () => new Promise(() => undefined)
+    const ended = signPart({ ...ports, sign }, part, stop.signal).catch((error: unknown) => error)
+    stop.abort(new Error('enough'))
+
+    expect(await ended).toEqual(new Error('enough'))
+    expect(clock.pending).toBe(0)
   })
 
   it('that is a server which writes no headers as null has signed', async () => {

@@ -84,10 +84,13 @@ it('knows one session from the other', async () => {
   expect(asked.map(({ key }) => key)).toEqual(['k0', 'k0', 'other', 'other'])
 })
 
-it('asks for no other address where a clock is wrong: the same one will do in a while', () => {
+it.each([
+  ['AccessDenied', 'Request is not valid yet', 'retry', 'where a clock is wrong: the same one will do in a while'],
+  ['SignatureDoesNotMatch', '', 'final', 'where the signer has the wrong key'],
+])('to %s (%s) says %s: it asks for no other address %s', (code, message, kind) => {
   const { protocol } = protocolOver(() => 'never')
-  const { body, status } = failure(403, 'AccessDenied', 'Request is not valid yet')
+  const { body, status } = failure(403, code, message)
   const reply = { status, headers: {}, body: new TextEncoder().encode(body), isBodyCut: false }
 
-  expect(protocol.judge(reply, { fileIndex: 0, partNumber: 1, start: 0, end: 1 }).kind).toBe('retry')
+  expect(protocol.judge(reply, { fileIndex: 0, partNumber: 1, start: 0, end: 1 }).kind).toBe(kind)
 })

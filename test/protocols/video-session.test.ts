@@ -66,6 +66,42 @@ describe('creating', () => {
 
     expect(await creating).toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REPLY', details: { sessionId: 's-1' } })
   })
+
+  it('says of a session whose addresses are refused that an earlier try may have opened another', async () => {
+    const { protocol, transport, answer } = start()
+
+    const creating = errorOf(protocol.create([plan, { ...plan, fileIndex: 1 }], NEVER))
+    ;(await transport.next()).fail({ phase: 'answer' })
+    await answer({ status: 200, body: [] })
+    await answer({ status: 200, body: reply('https://store.example') })
+
+    expect(await creating).toMatchObject({ details: { sessionId: 's-1', isDoubtful: true } })
+  })
+})
+
+describe('every call', () => {
+  const calls: readonly (readonly [string, (signal: AbortSignal, onWaiting: () => void) => Promise<unknown>])[] = [
+    ['create', (signal, onWaiting) => start().protocol.create([plan], signal, onWaiting)],
+    ['confirm', (signal, onWaiting) => start().protocol.confirm!('s-1', 7, [part], signal, onWaiting)],
+    ['cancel', (signal) => start().protocol.cancel!('s-1', signal)],
+  ]
+  const part = { partNumber: 1, receipt: { acceptedEnd: 5, etag: '"e"', isVerified: false } }
+
+  it.each(calls)('ends with its signal: %s', async (_, call) => {
+    const reason = new Error('enough')
+
+    expect(await errorOf(call(AbortSignal.abort(reason), () => undefined))).toBe(reason)
+  })
+
+  it.each(calls.slice(0, 2))('tells when a try begins: %s', async (_, call) => {
+    const stop = new AbortController()
+    let begun = 0
+    const ended = errorOf(call(stop.signal, () => (begun += 1)))
+    expect(begun).toBe(1)
+
+    stop.abort(new Error('enough'))
+    await ended
+  })
 })
 
 it('says what it is: parts in any order, addresses with the session, a confirm and one cancel for all', () => {

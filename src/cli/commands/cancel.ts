@@ -179,7 +179,7 @@ function tellCancelled(
 
 /** Reports a session that was cancelled before. The service is not asked again to end what it has ended. */
 function tellAgain(output: Output, session: SessionSummary): number {
-  const { key, flow, sessionId, sessionIds, bytes, isServiceTold } = session
+  const { key, flow, sessionId, sessionIds, bytes, isServiceTold = false, keepsConfirmed = false } = session
   output.event('result', {
     flow: flow ?? null,
     status: 'cancelled',
@@ -189,7 +189,8 @@ function tellAgain(output: Output, session: SessionSummary): number {
     durationMs: 0,
     files: [],
     sessionIds,
-    isServiceTold: isServiceTold ?? false,
+    isServiceTold,
+    keepsConfirmed,
   })
   output.answer(`cancelled: ${key} was cancelled before`)
   return EXIT.done

@@ -30,14 +30,15 @@ export function addReceiptCommand(program: Command, context: CommandContext): vo
   addOutputOptions(show).action(async (key: string, options: ReceiptOptions) => {
     const output = context.begin('receipt', options)
     const kept = keptSessions(options, context)
-    if (options.output !== undefined) await checkReceiptPath(options.output, '--output')
+    if (options.output !== undefined)
+      await interruptible(checkReceiptPath(options.output, '--output'), context.interruption)
     await readableSession(kept, key)
     const made = await receiptOf(kept.journal, key)
     if (options.output === undefined) {
       output.event('receipt', { receipt: made })
       output.document(made)
     } else {
-      await saveReceipt(options.output, made)
+      await interruptible(saveReceipt(options.output, made), context.interruption)
       output.answer(`${options.output}: ${countOf(made.files.length, 'file')}`)
     }
     output.event('result', { flow: 'receipt', status: made.status, key })

@@ -69,7 +69,7 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     if (receipt !== undefined) {
       const paths = sessions.map(({ key }) => ofOne(options, key, sessions.length).receipt ?? receipt)
       for (const path of paths.length > 0 && receipt !== '' ? paths : [receipt])
-        await checkReceiptPath(path, '--receipt')
+        await interruptible(checkReceiptPath(path, '--receipt'), context.interruption)
     }
     const wait = slowDrive(output)
     // Interruptible, because it takes minutes to look through a large drive.
@@ -149,6 +149,7 @@ function printJoint(output: Output, results: readonly UploadResult[], joint: Joi
     bytes: results.reduce((sum, result) => sum + result.bytes, 0),
     durationMs,
     files: results.flatMap((result) => result.files),
+    ...(results.some((result) => result.hasPossibleOrphan) ? { hasPossibleOrphan: true } : {}),
     sessions: results.map(({ key, flow, status: word, sessionId }) => ({ key, flow, status: word, sessionId })),
   })
   const count = results.length + left + elsewhere

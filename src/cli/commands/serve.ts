@@ -13,7 +13,7 @@ import { addLimitOptions } from '../serve/limits-from-options.ts'
 import { makeFolderOrTemporary } from '../options/folder-option.ts'
 import { addOutputOptions } from '../options/options.ts'
 import { s3FromEnvironment } from '../serve/s3-from-environment.ts'
-import { serveSettings, type ServeOptions } from '../serve/serve-settings.ts'
+import { applyRules, serveSettings, type ServeOptions } from '../serve/serve-settings.ts'
 import { errorCode } from '../../adapters/node/file-problem.ts'
 import { invalid } from '../../core/errors.ts'
 import type { Output } from '../views/output.ts'
@@ -164,6 +164,12 @@ function explain(error: unknown, { host, metricsPort }: ServeOptions): never {
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return invalid(`This machine has no address ${host}: give another --host.`)
+    case 'EAI_AGAIN':
+      return invalid(`No name server says which address ${host} is: give the address itself as --host.`)
+    case 'EINVAL':
+      // Not of an address, but of something below --data.
+      if (address === undefined) throw error
+      return invalid(`This machine cannot listen on ${host}: give another --host.`)
     default:
       throw error
   }
@@ -179,8 +185,10 @@ async function setOrigins(context: CommandContext, options: CorsOptions): Promis
   const s3 = s3FromEnvironment(context.env) ?? invalid('S3_BUCKET is not set: name the bucket whose origins to set.')
   const wrong = origins.find((origin) => origin !== '*' && !isOrigin(origin))
   if (wrong !== undefined) invalid(`--origin "${wrong}" must be * or an origin such as https://app.example.`)
+  const { resolveS3 } = await import('../../service/s3/s3-settings.ts')
+  applyRules(() => resolveS3(s3))
   const { allowOriginsOfBucket } = await import('../../service/index.ts')
-  await allowOriginsOfBucket(s3, origins)
+  await interruptible(allowOriginsOfBucket(s3, origins), context.interruption)
   output.event('result', { flow: 'serve', status: 'completed' })
   output.answer(`Pages of ${origins.join(', ')} may send to the bucket ${s3.bucket} and read ETags.`)
 }

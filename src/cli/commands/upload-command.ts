@@ -32,7 +32,8 @@ export async function runUploadCommand(
   options: SharedOptions,
   request: UploadRequest,
 ): Promise<number> {
-  if (options.receipt !== undefined) await checkReceiptPath(options.receipt, '--receipt')
+  if (options.receipt !== undefined)
+    await interruptible(checkReceiptPath(options.receipt, '--receipt'), context.interruption)
   const kept = keptSessions(options, context)
   const uplink = await uplinkFromOptions(options, context, kept.journal)
   // Planned first, so that whatever is wrong with a file is found before any call, and counts as wrong use.
@@ -49,7 +50,7 @@ export async function runUploadCommand(
   const at = { options, env: context.env, journal: kept.journal }
   await sayHowToGoOn(output, result, at)
   if (result.status === 'failed' && result.files.length === 0) output.complain(NOT_BEGUN)
-  if (options.receipt !== undefined) await writeReceipt(options.receipt, upload.key, output, at)
+  if (options.receipt !== undefined) await writeReceipt(options.receipt, upload.key, output, at, context.interruption)
   if (result.status === 'interrupted') await kept.close()
   return exitCodeOf(result, stoppedBy)
 }

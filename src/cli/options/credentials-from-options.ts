@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises'
 import { errorCode } from '../../adapters/node/file-problem.ts'
 import { checkSecret, type Credentials } from '../../client/credentials.ts'
 import { invalid } from '../../core/errors.ts'
-import { asOption, isPipe, readText } from './option-values.ts'
+import { asOption, isReadOnce, readText } from './option-values.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -57,8 +57,10 @@ export async function findCredentials(options: CredentialOptions, env: Environme
  * pipe held is gone once it was read.
  */
 async function renewable(path: string, label: string, kind: Kind): Promise<string | (() => Promise<string>)> {
+  // Asked first: a descriptor of this process is gone with what it held.
+  const isOnce = await isReadOnce(path).catch(() => false)
   const secret = usable(await readSecret(path, label), label, kind)
-  return (await isPipe(path)) ? secret : () => readSecret(path, label)
+  return isOnce ? secret : () => readSecret(path, label)
 }
 
 /** What the system says of a path that leads nowhere, such as a key that was given in the place of its file. */

@@ -97,18 +97,29 @@ export async function readObjectOption(text: string, label: string): Promise<Wir
 /** Reads a small text file that an option names. Drops the byte order mark that Windows editors put first, which nobody sees. */
 export async function readText(path: string, label: string): Promise<string> {
   try {
-    return ((await isPipe(path)) ? await readPipe(path) : await readFile(path, 'utf8')).replace(/^\ufeff/, '')
+    return ((await isReadOnce(path)) ? await readPipe(path) : await readFile(path, 'utf8')).replace(/^\ufeff/, '')
   } catch (error) {
     return invalid(`${label}: ${fileProblem(error, path, 'read').message}`)
   }
 }
 
-/** Whether the path is a pipe, such as that of `<(pass show key)`. It can be read once. */
-export async function isPipe(path: string): Promise<boolean> {
-  return (await stat(path)).isFIFO()
+/** Whether the path is a pipe, such as that of `<(pass show key)`, or a socket, which Node gives to what it starts as its stdin. */
+export async function isReadOnce(path: string): Promise<boolean> {
+  const facts = await stat(path)
+  return facts.isFIFO() || facts.isSocket()
 }
 
 /** Waits until somebody has written to the pipe and closed it. A plain read would hold a thread, and the end of the process with it. */
-function readPipe(path: string): Promise<string> {
-  return wholeText(new Socket({ fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), writable: false }))
+async function readPipe(path: string): Promise<string> {
+  // A socket cannot be opened anew.
+  const own = (await stat(path)).isSocket() ? ownDescriptor(path) : undefined
+  return wholeText(
+    new Socket({ fd: own ?? openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), writable: false }),
+  )
+}
+
+/** The descriptor of this process that a path means, such as 0 for `/dev/stdin`. */
+export function ownDescriptor(path: string): number | undefined {
+  const [, number] = /^\/(?:dev|proc\/self)\/fd\/(\d+)$/.exec(path === '/dev/stdin' ? '/dev/fd/0' : path) ?? []
+  return number === undefined ? undefined : Number(number)
 }

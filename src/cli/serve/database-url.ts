@@ -13,6 +13,14 @@ export async function databaseUrlOf(
     databaseUrlFile === undefined
       ? [env['DATABASE_URL'] || undefined, 'DATABASE_URL']
       : [(await readText(databaseUrlFile, '--database-url-file')).trim(), `--database-url-file "${databaseUrlFile}"`]
-  const isUsable = url === undefined || (/^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url))
-  return isUsable ? url : invalid(`${origin} does not hold a URL that begins with postgres:// or postgresql://.`)
+  if (url === undefined) return undefined
+  if (!/^postgres(?:ql)?:\/\//.test(url))
+    invalid(`${origin} does not hold a URL that begins with postgres:// or postgresql://.`)
+  // Most often for a password that was made up of any characters.
+  if (!URL.canParse(url))
+    invalid(
+      `${origin} does not hold a URL of the form postgres://user:password@host/name. Write each of # / ? @ % in the password by ` +
+        'its code, such as %23 for #.',
+    )
+  return url
 }

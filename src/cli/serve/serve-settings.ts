@@ -120,12 +120,16 @@ export async function serveSettings(options: ServeOptions, env: Environment): Pr
   return settings
 }
 
-/** Applies the service's own rules. A breach is reported as wrong use, in the words of the command. */
 async function checkTogether(settings: ServiceOptions): Promise<void> {
   // Imported only here: uploads need nothing of the service.
   const { resolveOptions } = await import('../../service/settings.ts')
+  applyRules(() => resolveOptions(settings))
+}
+
+/** Applies rules of the service's own. A breach is reported as wrong use, in the words of the command. */
+export function applyRules(check: () => unknown): void {
   try {
-    resolveOptions(settings)
+    check()
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     const rule = error.message.replace(/^startService: (?:jwt: )?/, '')

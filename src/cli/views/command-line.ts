@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { UNSHOWN } from '../../core/redact.ts'
 import { stateFolder } from '../../adapters/node/journal/state-folder.ts'
 import type { Environment } from '../options/credentials-from-options.ts'
+import { ownDescriptor } from '../options/option-values.ts'
 import { OPTION_DEFAULTS, type SharedOptions } from '../options/options.ts'
 import type { KnownSegments } from '../run-analysis.ts'
 
@@ -132,11 +133,9 @@ function waysOfSending(options: SharedOptions): string[] {
   return options.background === true ? [...words, '--background'] : words
 }
 
-/** What only this process can open, such as `<(pass show key)` of a shell. Another command cannot name it. */
-const OWN_DESCRIPTOR = /^\/(?:dev\/(?:stdin|fd\/\d+)|proc\/self\/fd\/\d+)$/
-
 function absolute(path: string | undefined): string | undefined {
-  return path === undefined || OWN_DESCRIPTOR.test(path) ? undefined : resolve(path)
+  // What only this process can open, such as `<(pass show key)` of a shell, no other command can name.
+  return path === undefined || ownDescriptor(path) !== undefined ? undefined : resolve(path)
 }
 
 function quoted(word: string): string {

@@ -75,8 +75,9 @@ export const readId = (value: unknown): ServiceId | undefined => (isId(value) ? 
 
 /**
  * Converts a reply: fields that are understood go under our names, all others stay under the wire's. A known field of
- * an unexpected form counts among the others, so nothing is dropped. `reads` has the readers by wire name. Returns
- * undefined if a field that is `needed` is not understood.
+ * an unexpected form counts among the others, unless it would stand under our name: then it is left out, because whoever
+ * reads it trusts its form. `reads` has the readers by wire name. Returns undefined if a field that is `needed` is not
+ * understood.
  */
 export function fromWire(raw: WireObject, reads: Reads, how?: { readonly names?: Names }): WireObject
 export function fromWire(raw: WireObject, reads: Reads, how: Needs): WireObject | undefined
@@ -90,9 +91,10 @@ export function fromWire(
   for (const [name, read] of Object.entries(reads)) {
     const known = read(ownField(raw, name))
     if (known === undefined && needed.includes(name)) return undefined
-    if (known === undefined) continue
+    const own = names[name] ?? camelCase(name)
+    if (known === undefined && own !== name) continue
     Reflect.deleteProperty(result, name)
-    result[names[name] ?? camelCase(name)] = known
+    if (known !== undefined) result[own] = known
   }
   return result
 }

@@ -32,11 +32,11 @@ export function createAdmission({ limits, now, bearerHeaders }: ServiceSettings)
   }
   return {
     checkAddress(request) {
-      const waitMs = refusals.waitOf(networkOf(request.ip))
+      const waitMs = refusals.waitOf(networkOfCaller(request))
       if (waitMs > 0 && !known.has(credentialsOf(request)))
         refuseUntil(waitMs, 'Too many calls with improper credentials came from this address.')
     },
-    countRefusal: (request) => void refusals.take(networkOf(request.ip)),
+    countRefusal: (request) => void refusals.take(networkOfCaller(request)),
     countCall(request, orgId) {
       const credentials = credentialsOf(request)
       // Inserted anew, so that the first entry of the set is always the least recent caller.
@@ -52,6 +52,11 @@ export function createAdmission({ limits, now, bearerHeaders }: ServiceSettings)
 function refuseUntil(waitMs: number, what: string): never {
   const seconds = Math.ceil(waitMs / 1000)
   refuse(429, 'rate_limited', `${what} Try again in ${seconds} s.`, { retry_after_seconds: seconds })
+}
+
+/** Of a caller whose connection has ended meanwhile, the address is not known any more. */
+function networkOfCaller({ ip }: { readonly ip: string | undefined }): string {
+  return networkOf(ip ?? '')
 }
 
 /**

@@ -32,7 +32,7 @@ const GO_ON = 'Start that version, or restore the backup that was made before it
 /** Rejects when a step was taken that is none of ours, which Kysely would call corrupted, or when some are missing and may not be run. */
 async function checkVersion(db: Database, whenOlder: WhenOlder): Promise<void> {
   const table = await sql`select where to_regclass('kysely_migration') is not null`.execute(db)
-  if (table.rows.length === 0) return
+  if (table.rows.length === 0) return checkEncoding(db)
   const { rows: taken } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db)
   const stranger = taken.findLast(({ name }) => !Object.hasOwn(migrations, name))
   if (stranger !== undefined)
@@ -42,6 +42,14 @@ async function checkVersion(db: Database, whenOlder: WhenOlder): Promise<void> {
     throw new Error(
       'an older version of the service uses it. Take the command of that version, or start this service first',
     )
+}
+
+/** Rejects for a new database that lacks letters: each call with such a name would fail, and no other. SQL_ASCII keeps bytes as they come. */
+async function checkEncoding(db: Database): Promise<void> {
+  const { rows } = await sql<{ name: string }>`select current_setting('server_encoding') as name`.execute(db)
+  const name = rows[0]?.name ?? ''
+  if (!/^(?:UTF8|SQL_ASCII)$/.test(name))
+    throw new Error(`its encoding ${name} lacks letters. Create it with the encoding UTF8`)
 }
 
 /** Whoever starts the service must learn of a wrong host, user or right from this. A database's words hold no password. */

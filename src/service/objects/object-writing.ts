@@ -21,7 +21,7 @@ async function checkCapture(db: Kysely<Tables>, key: ObjectKey): Promise<void> {
     .where('id', '=', key.fileId)
     .where('session_id', '=', key.sessionId)
     .executeTakeFirst()
-  if (file === undefined) throw new StorageRefusal(404, 'NoSuchKey', 'The specified key does not exist.')
+  if (file === undefined) throw noSuchUpload()
 }
 
 async function checkVideo(db: Kysely<Tables>, key: ObjectKey): Promise<void> {
@@ -33,10 +33,13 @@ async function checkVideo(db: Kysely<Tables>, key: ObjectKey): Promise<void> {
     .where('session_id', '=', key.sessionId)
     .executeTakeFirst()
   const isOpen = file !== undefined && !file.is_cancelled && file.status !== 'confirmed' && file.status !== 'expired'
-  if (!isOpen) {
-    const message = 'The specified upload does not exist. It may have been aborted or completed.'
-    throw new StorageRefusal(404, 'NoSuchUpload', message)
-  }
+  if (!isOpen) throw noSuchUpload()
+}
+
+/** By this code, a client that resumes asks for a new address. */
+function noSuchUpload(): StorageRefusal {
+  const message = 'The specified upload does not exist. It may have been aborted or completed.'
+  return new StorageRefusal(404, 'NoSuchUpload', message)
 }
 
 export interface PartToStore {

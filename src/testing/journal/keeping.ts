@@ -88,6 +88,23 @@ export function describeKeeping({ begin, open, recordsOf, endAll }: JournalRig):
       expect(records[9_999]).toEqual(received(9_999))
     })
 
+    it('takes a record of megabytes: a session is given the addresses of all its parts at once', async () => {
+      const { journal } = await begin()
+      const session = await open(journal, 'night-1')
+      const addresses = Array.from(
+        { length: 10_000 },
+        (_, index) => `https://storage.example/${index}?${'x'.repeat(400)}`,
+      )
+
+      await session.append([{ type: 'session.created', at: 1, sessionId: 7, files: [{ fileIndex: 0, addresses }] }])
+      await session.close()
+
+      const [kept] = await recordsOf(journal, 'night-1')
+      const found = kept?.type === 'session.created' ? kept.files?.[0]?.addresses : undefined
+      // Where it goes wrong, and not megabytes beside each other.
+      expect(addresses.findIndex((address, index) => address !== found?.[index])).toBe(-1)
+    })
+
     it('shows the records of the opening, not those appended since', async () => {
       const { journal } = await begin()
       const session = await open(journal, 'night-1')

@@ -1,10 +1,10 @@
 // Of a transport: what goes out.
 
 import { describe, expect, test } from 'vitest'
-import type { Body } from '../../core/ports.ts'
+import type { Body, PieceSequence } from '../../core/ports.ts'
 import type { ScriptedConnection } from '../scripted-connection.ts'
 import { answering, httpAnswer } from '../scripted-server.ts'
-import { bodyOf, pattern, requestTo, textOf } from './requests.ts'
+import { bodyOf, pattern, refilledWindow, requestTo, textOf } from './requests.ts'
 import type { TransportRig } from './rig.ts'
 
 const MIB = 1024 * 1024
@@ -95,29 +95,27 @@ export function describeGoingOut(rig: TransportRig): void {
       expect(heads[1]).not.toMatch(/cookie/i)
     })
 
-    test('lets a window be refilled as soon as the next one is asked for', async () => {
-      const bytes = pattern(3 * MIB)
-      const window = new Uint8Array(40_000)
-      async function* windows() {
-        for (let at = 0; at < bytes.byteLength; at += window.byteLength) {
-          const piece = window.subarray(0, Math.min(window.byteLength, bytes.byteLength - at))
-          piece.set(bytes.subarray(at, at + piece.byteLength))
-          yield piece
-          window.fill(0xee)
+    test.each(['iterated', 'in steps'])(
+      'lets a window be refilled as soon as the next is asked for, %s',
+      async (way) => {
+        const bytes = pattern(3 * MIB)
+        const windows = (): PieceSequence => {
+          const { step, ...sequence } = refilledWindow(bytes, 40_000)
+          return way === 'in steps' ? { step, ...sequence } : sequence
         }
-      }
-      let received: Buffer = Buffer.alloc(0)
-      const server = await serve(
-        answering(({ body }) => {
-          received = body
-          return httpAnswer(200)
-        }),
-      )
+        let received: Buffer = Buffer.alloc(0)
+        const server = await serve(
+          answering(({ body }) => {
+            received = body
+            return httpAnswer(200)
+          }),
+        )
 
-      await send(server, { body: { kind: 'windows', lengthBytes: bytes.byteLength, windows } })
+        await send(server, { body: { kind: 'windows', lengthBytes: bytes.byteLength, windows } })
 
-      expect(received.equals(bytes)).toBe(true)
-    })
+        expect(received.equals(bytes)).toBe(true)
+      },
+    )
 
     test('carries fifty requests at once, each with its own bytes and answer', async () => {
       const server = await serve(
@@ -156,11 +154,13 @@ export function describeGoingOut(rig: TransportRig): void {
     })
 
     test.each([
-      ['fewer', 9],
-      ['more', 11],
-    ])('refuses a body of %s bytes than announced', async (_name, actualBytes) => {
+      ['windows', 'fewer', 9],
+      ['windows', 'more', 11],
+      ['blob', 'fewer', 9],
+      ['blob', 'more', 11],
+    ] as const)('refuses a %s body of %s bytes than announced', async (kind, _name, actualBytes) => {
       const server = await serve((connection) => void connection.readToEnd())
-      const body: Body = { ...bodyOf('windows', pattern(actualBytes)), lengthBytes: 10 } as Body
+      const body: Body = { ...bodyOf(kind, pattern(actualBytes)), lengthBytes: 10 } as Body
 
       await expect(send(server, { body })).rejects.toMatchObject({ code: 'ERR_UPLOAD_INTERNAL' })
     })

@@ -2,7 +2,8 @@
 
 import { inspect } from 'node:util'
 import { isTransportError, type TransportError } from '../../core/errors.ts'
-import type { Body, TransportReply, TransportRequest } from '../../core/ports.ts'
+import { isPromise } from '../../core/is-promise.ts'
+import type { Body, PieceSequence, TransportReply, TransportRequest } from '../../core/ports.ts'
 
 /** A PUT to a server, without a body unless one is given. */
 export function requestTo(
@@ -34,6 +35,29 @@ export function bodyOf(kind: Body['kind'], bytes: Uint8Array, windowBytes = 65_5
     for (let at = 0; at < lengthBytes; at += windowBytes) yield bytes.subarray(at, at + windowBytes)
   }
   return { kind, lengthBytes, windows }
+}
+
+/** The same bytes through one window, which changes as soon as the next piece is asked for. Every third step must be waited for. */
+export function refilledWindow(bytes: Uint8Array, windowBytes: number): Required<PieceSequence> {
+  const window = new Uint8Array(windowBytes)
+  let at = 0
+  let steps = 0
+  const step = (): IteratorResult<Uint8Array, undefined> | Promise<void> => {
+    window.fill(0xee)
+    if (at === bytes.byteLength) return { value: undefined, done: true }
+    if ((steps += 1) % 3 === 0) return Promise.resolve()
+    const piece = window.subarray(0, Math.min(windowBytes, bytes.byteLength - at))
+    piece.set(bytes.subarray(at, (at += piece.byteLength)))
+    return { value: piece, done: false }
+  }
+  const next = async (): Promise<IteratorResult<Uint8Array, undefined>> => {
+    for (;;) {
+      const found = step()
+      if (!isPromise(found)) return found
+      await found
+    }
+  }
+  return { step, [Symbol.asyncIterator]: () => ({ next }) }
 }
 
 /** The TransportError that a promise must reject with. */

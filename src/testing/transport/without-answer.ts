@@ -45,12 +45,14 @@ export function describeWithoutAnswer(rig: TransportRig): void {
       if (traits.hasReset) expect(error.phase).toBe('send')
     })
 
-    test.each(['reset', 'end'] as const)('an answer lost after the last byte (%s) is doubtful', async (how) => {
+    const kinds = ['windows', 'bytes', 'blob', 'nothing'] as const
+    const lostAnswers = kinds.flatMap((kind) => (['reset', 'end'] as const).map((how) => [kind, how] as const))
+    test.each(lostAnswers)('an answer lost after the last byte of %s (%s) is doubtful', async (kind, how) => {
       const server = await serve(async (connection) => {
         await connection.readRequest()
         connection[how]()
       })
-      const request = requestTo(server, { body: bodyOf('windows', pattern(MIB)) })
+      const request = requestTo(server, kind === 'nothing' ? {} : { body: bodyOf(kind, pattern(200_000)) })
 
       const error = await failureOf(rig.transport.send(request))
 
@@ -85,8 +87,12 @@ export function describeWithoutAnswer(rig: TransportRig): void {
       await expect(failureOf(send(server))).resolves.toMatchObject({ code: 'ERR_UPLOAD_NETWORK', phase: 'answer' })
     })
 
-    test('a URL that is none is refused without being repeated', async () => {
-      const request = { ...requestTo({ origin: '' }), url: 'ftp://host/?secret=hush' }
+    test.each([
+      ['is of another scheme', 'ftp://host/?secret=hush'],
+      ['has no host', 'https://?secret=hush'],
+      ['is none', '/part?secret=hush'],
+    ])('a URL that %s is refused without being repeated', async (_what, url) => {
+      const request = { ...requestTo({ origin: '' }), url }
 
       const error: unknown = await rig.transport.send(request).catch((caught: unknown) => caught)
 

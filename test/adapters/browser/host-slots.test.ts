@@ -106,6 +106,18 @@ test('gives its places back when it has nothing to send, so that another tab get
   expect(await second).toEqual(REPLY)
 })
 
+test('fails no request that waits when one before it fails', async () => {
+  const { locks } = fakeLocks()
+  const { transport } = heldTransport()
+  const send = ({ url }: TransportRequest): Promise<TransportReply> =>
+    url.endsWith('/0') ? Promise.reject(new Error('reset')) : Promise.resolve(REPLY)
+  const sharing = sharingHosts({ ...transport, send }, locks)
+
+  const ends = await Promise.allSettled(Array.from({ length: 12 }, (_, at) => sharing.send(put(at))))
+
+  expect(ends.map(({ status }) => status)).toEqual(['rejected', ...Array<string>(11).fill('fulfilled')])
+})
+
 /** As a host may write one: methods on a prototype, and a field that only they know. */
 class ClassTransport implements Transport {
   readonly isProgressLive = false

@@ -21,7 +21,14 @@ describe('bytesSource', () => {
     const reader = await source.open(await source.describe())
 
     expect(await bytesOf(reader, 0, 10)).toEqual(Buffer.from([10, 11, 12, 13, 14, 15, 16, 17, 18, 19]))
-    await expect(reader.read(new Uint8Array(1), 10)).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_CHANGED' })
+    await expect(reader.read(new Uint8Array(2), 9)).rejects.toMatchObject({
+      ...{ code: 'ERR_UPLOAD_SOURCE_CHANGED', details: { location: 'take-7.mp4' } },
+      message: expect.stringContaining('bytes 9 to 11 were expected and it ends at 10') as string,
+    })
+  })
+
+  it('is the same where the journal has a time: memory has none to compare', async () => {
+    await expect(bytesSource('a', counting(3)).open({ sizeBytes: 3, modifiedAtMs: 7 })).resolves.toBeDefined()
   })
 
   it('is changed when its memory was resized', async () => {

@@ -9,6 +9,7 @@ afterEach(() => {
 /** What was worked on, group by group, under a clock that stands still until it is moved. */
 function begin(work: (items: readonly string[]) => Promise<unknown> = () => Promise.resolve()) {
   vi.useFakeTimers()
+  vi.advanceTimersByTime(1_000)
   vi.stubGlobal('document', { visibilityState: 'visible' })
   const groups: string[][] = []
   const add = createGathering((items: readonly string[]) => {
@@ -47,6 +48,20 @@ test('waits for nothing more when something urgent comes, and keeps the order', 
   await Promise.all([add('b', false), add('now', true)])
 
   expect(groups).toEqual([['a'], ['b', 'now']])
+})
+
+test('waits no longer when something urgent comes meanwhile', async () => {
+  const { groups, add } = begin()
+  await add('a', false)
+  const waiting = add('b', false)
+  await vi.advanceTimersByTimeAsync(50)
+  expect(groups).toEqual([['a']])
+
+  const urgent = add('now', true)
+  await vi.advanceTimersByTimeAsync(0)
+
+  expect(groups).toEqual([['a'], ['b', 'now']])
+  await Promise.all([waiting, urgent])
 })
 
 test('waits for nothing in a hidden page, whose timers are held back', async () => {

@@ -37,6 +37,19 @@ describe('systemClock over the real platform', () => {
     expect(fired).toEqual([])
   })
 
+  it.each([undefined, NaN, -Infinity])('takes a delay of %s for none', async (delayMs) => {
+    const clock = systemClock()
+
+    await new Promise<void>((resolve) => void clock.setTimeout(resolve, delayMs as number))
+  })
+
+  it('says how far this place is ahead of UTC at a time', () => {
+    vi.stubEnv('TZ', 'America/New_York')
+    const [winterMs, summerMs] = [Date.UTC(2026, 0, 1), Date.UTC(2026, 6, 1)]
+
+    expect([winterMs, summerMs].map((wallMs) => systemClock().utcOffsetMinutes?.(wallMs))).toEqual([-300, -240])
+  })
+
   it('says the wall time of the platform', () => {
     const before = Date.now()
     const now = systemClock().wallNow()

@@ -35,9 +35,9 @@ it('adds them, asked anew for each request, and hands on how its attempt ended',
   await expect(traced.send(REQUEST)).rejects.toThrow('reset')
   await expect(traced.send({ ...REQUEST })).rejects.toThrow('reset')
 
-  expect(sent.map(({ headers }) => headers)).toEqual([
-    { 'x-api-key': 'key', 'x-trace': '1' },
-    { 'x-api-key': 'key', 'x-trace': '2' },
+  expect(sent).toEqual([
+    { ...REQUEST, headers: { 'x-api-key': 'key', 'x-trace': '1' } },
+    { ...REQUEST, headers: { 'x-api-key': 'key', 'x-trace': '2' } },
   ])
   expect(traced.endingOf(REQUEST)).toBe('doubtful')
   expect(traced.isResetByAbort).toBe(true)

@@ -41,6 +41,7 @@ it.each<[string, string[], Record<string, string>]>([
     { S3_BUCKET: 'abc', S3_ACCESS_KEY: 'a', S3_SECRET_KEY: `${SECRET} ` },
   ],
   ['DATABASE_URL does not hold a URL', [], { DATABASE_URL: `mysql://user:${SECRET}@host/name` }],
+  ['such as %23 for #', [], { DATABASE_URL: `postgres://user:${SECRET}#@host/name` }],
   ['need both --jwt-issuer and --jwt-audience', ['--jwt-issuer', 'https://issuer.example'], {}],
   ['need both --jwt-issuer and --jwt-audience', [], { MOCAP_JWT_JWKS_URL: 'https://issuer.example/keys' }],
   ['need either --jwt-jwks-url or --jwt-public-key-file', TOKENS, {}],

@@ -2,7 +2,7 @@
 
 import { fork, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -103,6 +103,26 @@ describe('a data folder', () => {
     expect(await readdir(join(dataDir, 'objects/incoming'))).toEqual([])
     expect(await readdir(join(dataDir, 'objects/stored'))).not.toContain('known-to-nobody')
     expect((await readdir(join(dataDir, 'objects/stored'))).length).toBe(2)
+  })
+
+  it('that was restored stores nothing under an address that was handed out after the backup', async () => {
+    const publicUrl = 'http://127.0.0.1:1'
+    const backup = join(dataDir, 'backup')
+    const first = await start({ publicUrl })
+    const sessionId = await openCaptureSession(first)
+    await first.close()
+    await cp(join(dataDir, 'db'), backup, { recursive: true })
+    const second = await start({ publicUrl })
+    const address = (await register(second, sessionId, ['lost.action']))['lost.action']!
+    await second.close()
+    await rm(join(dataDir, 'db'), { recursive: true })
+    await rename(backup, join(dataDir, 'db'))
+
+    const restored = await start({ now: () => START + 60_000 })
+    await register(restored, sessionId, ['next.action'])
+
+    expect((await put(address.replace(publicUrl, restored.url), 'bytes of lost.action')).status).toBe(404)
+    expect((await restored.call('GET', '/stored?limit=1000')).text).not.toContain('next.action')
   })
 
   it.skipIf(process.platform === 'win32')('is for its owner only', async () => {

@@ -8,6 +8,7 @@ import { expect, inject, it, onTestFinished } from 'vitest'
 
 import { startService } from '../../../src/service/index.ts'
 import { refusingAddress } from '../../../src/testing/refusing-address.ts'
+import { queryOnce } from '../../helpers/postgres-server.ts'
 
 const server = inject('postgres')
 const PASSWORD = 'word-that-nobody-sees'
@@ -41,4 +42,14 @@ it.skipIf(server === undefined)('tells what the database says, and no password',
     /The service could not open its database: password authentication failed for user "\w+"\.$/,
   )
   expect(String(error)).not.toContain(PASSWORD)
+})
+
+it.skipIf(server === undefined)('refuses a new database whose encoding lacks letters', async () => {
+  const name = `latin_${process.pid}`
+  await queryOnce(server!, `create database ${name} encoding 'LATIN1' locale 'C' template template0`)
+
+  const error = await startWith(server!.replace(/postgres$/, name))
+
+  expect(error).toHaveProperty('code', 'ERR_SERVICE_DATABASE')
+  expect(String(error)).toMatch(/: its encoding LATIN1 lacks letters\. Create it with the encoding UTF8\.$/)
 })

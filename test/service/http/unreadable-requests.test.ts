@@ -8,8 +8,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
 
 let service: ServiceUnderTest
+const logLines: string[] = []
 beforeAll(async () => {
-  service = await startUnderTest()
+  service = await startUnderTest({ log: { write: (line) => void logLines.push(line) } })
 })
 afterAll(() => service.close())
 
@@ -41,4 +42,14 @@ it.each([
   expect(JSON.parse(body)).toEqual({
     error: { code: 'invalid_request', message: 'The path or a header is malformed.' },
   })
+})
+
+it('tells no failure of its own where a body that cannot be read has ended the connection', async () => {
+  const socket = connect(service.port, '127.0.0.1').on('error', () => undefined)
+  socket.resume()
+  socket.write('POST /player_group_segments HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nno chunk\r\n')
+  await once(socket, 'close')
+  await service.call('GET', '/players')
+
+  expect(logLines.filter((line) => line.includes('a call failed'))).toEqual([])
 })

@@ -113,7 +113,8 @@ describe('a PUT', () => {
 
     const { status, text } = await put(address.replace(service.url, restored.url), 'hello')
 
-    expect([status, text.includes('<Code>NoSuchKey</Code>')]).toEqual([404, true])
+    // By this code, a client that resumes asks for a new address.
+    expect([status, text.includes('<Code>NoSuchUpload</Code>')]).toEqual([404, true])
     expect(await readdir(join(ownDir, 'objects/stored'))).toEqual([])
   })
 

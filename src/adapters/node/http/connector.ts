@@ -1,6 +1,7 @@
 // Opens connections: TCP, a proxy's tunnel if one is asked for, and TLS on top. Whatever lies between, the result is
 // one wire whose TCP socket we hold, because only that socket can be reset.
 
+import { readFileSync } from 'node:fs'
 import net, { type Socket } from 'node:net'
 import tls from 'node:tls'
 import { invalid } from '../../../core/errors.ts'
@@ -58,6 +59,9 @@ export function createConnector({ caPem, proxy, addressPolicy = 'any' }: Connect
       session: sessions.get(target.host),
     })
     socket.on('session', (ticket) => sessions.set(target.host, ticket))
+    // Some servers end a handshake because of a ticket of their own, and would do so at every attempt.
+    const forget = () => sessions.delete(target.host)
+    socket.once('close', forget).once('secureConnect', () => socket.off('close', forget))
     return socket
   }
 
@@ -126,12 +130,22 @@ function closedEarly(): Error {
 function createContext(caPem: string | readonly string[] | undefined): tls.SecureContext {
   if (caPem === undefined) return tls.createSecureContext()
   // Giving `ca` replaces what Node trusts, NODE_EXTRA_CA_CERTS included. Node 22.15 and 24 can tell what that was.
-  const known = 'getCACertificates' in tls ? (tls.getCACertificates as () => string[])() : tls.rootCertificates
+  const known =
+    'getCACertificates' in tls ? (tls.getCACertificates as () => string[])() : [...tls.rootCertificates, ...extraOnes()]
   const own = [caPem].flat()
   if (own.length === 0 || !own.every(beginsWithCertificate)) {
     invalid('caPem has no certificate: give the text of a PEM file (-----BEGIN CERTIFICATE-----), not its path.')
   }
   return tls.createSecureContext({ ca: [...known, ...own] })
+}
+
+/** Those that NODE_EXTRA_CA_CERTS names. Node itself warns of a file that cannot be read, when it starts. */
+function extraOnes(): string[] {
+  try {
+    return [readFileSync(process.env['NODE_EXTRA_CA_CERTS'] ?? '', 'utf8')]
+  } catch {
+    return []
+  }
 }
 
 /**
@@ -142,6 +156,7 @@ function createSessionCache() {
   const sessions = new Map<string, Buffer>()
   return {
     get: (host: string) => sessions.get(host),
+    delete: (host: string) => sessions.delete(host),
     set: (host: string, ticket: Buffer) => {
       sessions.set(host, ticket)
       const [oldest] = sessions.keys()

@@ -135,10 +135,13 @@ const PROXY_ADVICE: Readonly<Record<number, string>> = {
 
 /** What OpenSSL reports when the far end, not we, ends the handshake. */
 function tlsAdvice(code: string): string {
-  const wanted = code.endsWith('PROTOCOL_VERSION')
-    ? 'it wants another version of TLS'
-    : 'it may want a certificate of this machine, which cannot be given'
-  return `${wanted}. Ask those who run that host`
+  return `${wantedBy(code)}. Ask those who run that host`
+}
+
+function wantedBy(alert: string): string {
+  if (alert.endsWith('PROTOCOL_VERSION')) return 'it wants another version of TLS'
+  if (alert.endsWith('NO_APPLICATION_PROTOCOL')) return 'it does not speak HTTP/1.1, perhaps only HTTP/2'
+  return 'it may want a certificate of this machine, which cannot be given'
 }
 
 /** A network that first wants a sign-in shows a certificate of its own for every host. */

@@ -103,5 +103,7 @@ export function undiciTransportOn(descriptors: Descriptors, options: UndiciTrans
 }
 
 function isRefusedInput(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'UND_ERR_INVALID_ARG'
+  // The second is for `expect` alone.
+  const codes: readonly unknown[] = ['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED']
+  return error instanceof Error && 'code' in error && codes.includes(error.code)
 }

@@ -22,6 +22,10 @@ it.each([
   ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', /refused the TLS connection \(ERR_.*\): .*certificate of this machine/],
   ['ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', /refused the TLS connection .*certificate of this machine.* run that host/],
   ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', /refused the TLS connection .*another version of TLS.* run that host/],
+  [
+    'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL',
+    /refused the TLS connection .*does not speak HTTP\/1\.1.* run that host/,
+  ],
   ['ERR_SSL_PACKET_LENGTH_TOO_LONG', /^storage\.example:443 does not speak TLS /],
   ['EMFILE', /^No connection to storage\.example:443 could be opened \(EMFILE\): .*limit of open files \(ulimit -n\)/],
   ['ENFILE', /^No connection to .* \(ENFILE\): this machine has too many files open\. Close other programs$/],
