@@ -49,6 +49,8 @@ export interface ServiceCallBody {
 
 export interface FarEnd {
   targetOf(url: string): Target | undefined
+  /** A new address of a part. */
+  sign(sessionId: string, fileName: string, partNumber: number): string
   /** A call of the service. `isUnheard`: the client gave the call up before it arrived, and may know better by now. */
   call(method: string, path: string, body: ServiceCallBody, isUnheard: boolean): Answer
   /** Bytes that have arrived completely. `isDoubted`: the client has not learnt, and will not learn, what became of them. */
@@ -151,6 +153,7 @@ export function createFarEnd(night: Night, serverNow: () => number, violate: (wh
     )
 
   return {
+    sign: mint,
     targetOf(url) {
       const target = targets[Number(url.slice(url.lastIndexOf(SIGNATURE) + SIGNATURE.length))]
       return target?.url === url ? target : undefined

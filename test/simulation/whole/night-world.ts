@@ -65,6 +65,11 @@ export function createWorld(
     if (denial.toMs < Infinity) clock.setTimeout(() => (file.isDenied = false), denial.toMs)
   }
   if (wallJump !== undefined) clock.setTimeout(() => clock.shiftWall(wallJump.byMs), wallJump.atMs)
-  const disk = createDisk({ dice: dice.apart(), syncMs: night.syncMs, onSettled: watch.onSettled })
+  const disk = createDisk({
+    dice: dice.apart(),
+    syncMs: night.syncMs,
+    isQuick: night.isJournalQuick,
+    onSettled: watch.onSettled,
+  })
   return { night, dice, clock, farEnd, disk, watch, trouble, files, log, lives: [], mutant, note, serverNow }
 }

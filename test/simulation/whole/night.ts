@@ -54,11 +54,36 @@ export interface NightFile {
   readonly bytes: Uint8Array
 }
 
+/** All that a host can be told. */
+export const HOST_EVENTS = [
+  'state',
+  'progress',
+  'file',
+  'retry',
+  'waiting',
+  'session.replaced',
+  'shortfall',
+  'warning',
+] as const
+export type HostEvent = (typeof HOST_EVENTS)[number]
+
 export interface HostAction {
   /** Time since the life began, ms. */
   readonly atMs: number
-  /** `close` closes the Uplink. It ends the life, and the next one continues. */
-  readonly action: 'pause' | 'resume' | 'cancel' | 'close'
+  /**
+   * `close` closes the Uplink, and `letGo` fires the signal of the upload. Both end the life, and the next one continues. `probe`
+   * hints that the network may be back, and `limit` sets another rate.
+   */
+  readonly action: 'pause' | 'resume' | 'cancel' | 'discard' | 'close' | 'letGo' | 'probe' | 'limit'
+}
+
+/** What a listener of the host does as it is told something: in the middle of whatever told it. */
+export interface HostReaction extends Pick<HostAction, 'action'> {
+  readonly event: HostEvent
+  /** It does so when it hears this event for the n-th time, from 1. */
+  readonly turn: number
+  /** How long after a pause it goes on, ms. */
+  readonly goesOnAfterMs: number
 }
 
 /** One process. It may die at a call of a port, and its host may change its mind. */
@@ -68,6 +93,7 @@ export interface LifePlan {
   /** Whether its death also removes records that were not synced. */
   readonly isPowerCut: boolean
   readonly actions: readonly HostAction[]
+  readonly reactions: readonly HostReaction[]
   /** The number of the record that finds the disk full. */
   readonly fullDiskAt: number | undefined
 }
@@ -78,7 +104,16 @@ export interface Night {
   readonly partSizeBytes: number
   readonly batchSize: number
   readonly concurrency: number | 'auto'
-  readonly verify: 'md5' | 'off'
+  readonly verify: 'md5' | 'full' | 'off'
+  /** Sources open, and are read, without waiting. */
+  readonly isSourceQuick: boolean
+  /** Records are on the disk as soon as they are appended, and a full disk throws at once. */
+  readonly isJournalQuick: boolean
+  readonly isBackground: boolean
+  /** How long it takes to hash a piece, ms; 0: it is hashed at once. */
+  readonly hashMs: number
+  /** The host signs dead addresses again: how long that takes, ms, and the share of its failures. */
+  readonly renewal: { readonly takesMs: number; readonly failShare: number } | undefined
   /** ETags are not digests, and each PUT gets another one. */
   readonly isOpaque: boolean
   readonly addressLifeMs: number
@@ -110,7 +145,13 @@ export interface Night {
   readonly troubledLives: readonly LifePlan[]
 }
 
-export const QUIET_LIFE: LifePlan = { diesAtCall: undefined, isPowerCut: false, actions: [], fullDiskAt: undefined }
+export const QUIET_LIFE: LifePlan = {
+  diesAtCall: undefined,
+  isPowerCut: false,
+  actions: [],
+  reactions: [],
+  fullDiskAt: undefined,
+}
 
 /** Makes addresses outlive every night. */
 export const LONG_LIFE_MS = 6 * 86_400_000
@@ -143,6 +184,11 @@ export function drawNight(dice: Dice): Night {
     answerMs: isBrief && chance(0.5) ? between(500, 4_000) : between(1, 200),
     syncMs: chance(0.6) ? 0 : between(1, 12),
     readMs: chance(0.9) ? 0 : between(1, 60),
+    isSourceQuick: false,
+    isJournalQuick: false,
+    isBackground: false,
+    hashMs: 0,
+    renewal: undefined,
     lateShare: chance(0.3) ? 0 : 0.6,
     lateMs: chance(0.8) ? between(1, 400) : between(400, 20_000),
     storageFaults: Array.from({ length: between(1, 5) }, () => pick(faults)),
@@ -156,7 +202,51 @@ export function drawNight(dice: Dice): Night {
     denial: undefined,
     troubledLives: isQuiet ? [] : drawLives(dice),
   }
-  return !isQuiet && chance(0.12) ? { ...night, ...drawHardship(dice, night) } : night
+  const hard = !isQuiet && chance(0.12) ? { ...night, ...drawHardship(dice, night) } : night
+  // Drawn last: what is drawn before then does not depend on it.
+  return { ...hard, ...drawManners(dice, hard) }
+}
+
+/** The manners of the host: how quick its own ports are, what it does as it is told something, and what else it asks for. */
+function drawManners(dice: Dice, { flow, verify, readMs, syncMs, troubledLives }: Night): Partial<Night> {
+  const { between, chance, pick } = dice
+  const isBusy = chance(0.4)
+  return {
+    verify: verify === 'md5' && chance(0.15) ? 'full' : verify,
+    isSourceQuick: readMs === 0 && chance(0.3),
+    isJournalQuick: syncMs === 0 && chance(0.3),
+    isBackground: chance(0.1),
+    hashMs: chance(0.8) ? 0 : between(1, 40),
+    ...(chance(0.05)
+      ? { wallJump: { atMs: between(1, pick([500, 5_000])), byMs: between(-100_000_000, 100_000_000) } }
+      : {}),
+    renewal:
+      flow === 'video' && chance(0.2)
+        ? { takesMs: chance(0.5) ? 0 : between(1, pick([500, 5_000, 90_000])), failShare: chance(0.7) ? 0 : 0.3 }
+        : undefined,
+    troubledLives: troubledLives.map((plan) => (isBusy ? { ...plan, ...drawReactions(dice, plan) } : plan)),
+  }
+}
+
+function drawReactions({ between, chance, pick }: Dice, { actions }: LifePlan): Partial<LifePlan> {
+  const ACTIONS = ['pause', 'resume', 'cancel', 'discard', 'close', 'letGo', 'probe', 'limit'] as const
+  return {
+    reactions: Array.from({ length: between(0, 3) }, () => ({
+      event: chance(0.5) ? ('state' as const) : pick(HOST_EVENTS),
+      turn: between(1, pick([2, 10])),
+      action: pick(ACTIONS),
+      goesOnAfterMs: chance(0.5) ? 0 : between(0, 3_000),
+    })),
+    actions: [
+      ...actions,
+      ...Array.from({ length: between(0, 3) }, () => ({
+        atMs: between(0, 4_000),
+        action: pick(['probe', 'limit', 'limit'] as const),
+      })),
+      ...(chance(0.1) ? [{ atMs: between(0, 4_000), action: 'letGo' as const }] : []),
+      ...(chance(0.2) ? [{ atMs: between(0, 2_000), action: 'discard' as const }] : []),
+    ],
+  }
 }
 
 /** What seldom comes together by chance: addresses that die during outages, files that change meanwhile, and wrong clocks. */
@@ -208,6 +298,7 @@ function drawLives(dice: Dice): LifePlan[] {
     diesAtCall: chance(0.5) ? between(1, 160) : undefined,
     isPowerCut: chance(0.4),
     actions: drawActions(dice),
+    reactions: [],
     fullDiskAt: chance(0.05) ? between(2, 40) : undefined,
   }))
 }

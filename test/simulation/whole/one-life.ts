@@ -5,7 +5,8 @@ import { foldJournal } from '../../../src/core/journal/fold-journal.ts'
 import type { JournalRecord } from '../../../src/core/journal/journal.ts'
 import type { Ledger } from '../../../src/core/journal/ledger.ts'
 import { UploadFailedError, type Upload, type UploadReport } from '../../../src/flows/upload.ts'
-import { createUplink, type Uplink, type UplinkPorts } from '../../../src/index.ts'
+import type { Hasher } from '../../../src/core/ports.ts'
+import { createUplink, type ResumeOptions, type Uplink, type UplinkPorts } from '../../../src/index.ts'
 import { digestHasher } from './digest.ts'
 import { API_KEY, SERVICE_URL } from './far-end.ts'
 import { attend } from './host.ts'
@@ -43,6 +44,7 @@ export async function oneLife(world: World, plan: LifePlan, key: string | undefi
       credentials: { apiKey: API_KEY },
       concurrency: night.concurrency,
       verify: night.verify,
+      isBackground: night.isBackground,
       memoryBytes,
       giveUpAfterMs: 600_000,
     },
@@ -88,7 +90,8 @@ function portsOf(
     journal: mutant.journal?.(journal) ?? journal,
     clock: life.clock,
     random: dice.random,
-    hasher: digestHasher(),
+    hasher: slowly(digestHasher(), life, night.hashMs),
+    contentHasher: slowly(digestHasher(), life, night.hashMs),
     allocate: mutant.allocate?.(allocate) ?? allocate,
     // Parts have at most 64 bytes: they go in one piece in half of the nights, and through windows in the others.
     ...(night.partSizeBytes % 2 === 0 ? { wholeBodies: wholeBodies() } : {}),
@@ -105,28 +108,72 @@ async function begin(
   handles: Handles,
 ): Promise<UploadReport | undefined> {
   const { night, files, watch, disk } = world
-  const sources = files.map((state) => lifeSource(state, life, night.readMs, handles))
+  const sources = files.map((state) => lifeSource(state, life, night.readMs, handles, night.isSourceQuick))
   const place = key === undefined ? undefined : foldJournal(disk.records(key)).place
   // If the disk was full, only the host knows that the session was cancelled.
   const isOver = place === 'confirmed' || place === undefined
+  if (key !== undefined && !isOver && watch.host.isDiscardAsked) return uplink.discardSession(key)
   if (key !== undefined && !isOver && (place === 'cancelling' || place === 'cancelled' || watch.host.isCancelAsked)) {
     watch.host.isCancelAsked = true
     return uplink.cancelSession(key)
   }
+  const controller = new AbortController()
+  const own = { signal: controller.signal, ...renewalOf(world, life) }
   const upload =
     key === undefined
-      ? startUpload(uplink, night, sources)
-      : await uplink.resume(key, { source: ({ fileIndex }) => sources[fileIndex]! })
-  attend(world, life, plan, uplink, upload)
+      ? startUpload(uplink, night, sources, own)
+      : await uplink.resume(key, { source: ({ fileIndex }) => sources[fileIndex]!, ...own })
+  attend(world, life, plan, uplink, upload, () => controller.abort())
   return upload.done().catch((error: unknown) => {
     if (error instanceof UploadFailedError) return error.report
     throw error
   })
 }
 
-function startUpload(uplink: Uplink, night: Night, sources: ReturnType<typeof lifeSource>[]): Upload {
+function slowly(hasher: Hasher, life: Life, ms: number): Hasher {
+  if (ms === 0) return hasher
+  return {
+    start() {
+      const hash = hasher.start()
+      return {
+        async update(bytes) {
+          await life.pass(ms)
+          await hash.update(bytes)
+        },
+        async digest() {
+          await life.pass(ms)
+          return hash.digest()
+        },
+      }
+    },
+  }
+}
+
+function renewalOf(
+  { night: { renewal }, farEnd, trouble, dice, note }: World,
+  life: Life,
+): Pick<ResumeOptions, 'renewAddresses'> {
+  if (renewal === undefined) return {}
+  return {
+    async renewAddresses({ sessionId, fileName, partNumbers }) {
+      note(() => `the host signs ${partNumbers.join(', ')} of ${fileName} again`)
+      if (!trouble.isCalm()) {
+        await life.pass(renewal.takesMs)
+        if (dice.chance(renewal.failShare)) throw new Error('The host cannot sign.')
+      }
+      return partNumbers.map((partNumber) => farEnd.sign(String(sessionId), fileName, partNumber))
+    },
+  }
+}
+
+function startUpload(
+  uplink: Uplink,
+  night: Night,
+  sources: ReturnType<typeof lifeSource>[],
+  own: Pick<ResumeOptions, 'signal' | 'renewAddresses'>,
+): Upload {
   const files = sources.map((source) => ({ source }))
-  const session = { sessionDate: '2026-11-20', sessionTypeId: 2 }
+  const session = { sessionDate: '2026-11-20', sessionTypeId: 2, ...own }
   if (night.flow === 'capture')
     return uplink.uploadCaptures({ orgId: 'org-1', mocapTypeId: 2, files, batchSize: night.batchSize, ...session })
   const unitLimits = { minBytes: 1, maxBytes: 1_000_000, maxCount: 10_000, multipleOfBytes: 1 }

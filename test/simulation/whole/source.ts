@@ -1,7 +1,7 @@
 // A source of a simulated life. Reads take time, handles are counted, and the file may change.
 
 import { UploadError } from '../../../src/core/errors.ts'
-import type { Source } from '../../../src/core/ports.ts'
+import type { Reader, Source } from '../../../src/core/ports.ts'
 import { never, type Life } from './life.ts'
 import type { NightFile } from './night.ts'
 
@@ -17,7 +17,8 @@ export interface Handles {
   openCount: number
 }
 
-export function lifeSource(state: FileState, life: Life, readMs: number, handles: Handles): Source {
+/** `isQuick`: it opens, and is read, without waiting. */
+export function lifeSource(state: FileState, life: Life, readMs: number, handles: Handles, isQuick = false): Source {
   const { name, bytes } = state.file
   const modifiedAtMs = (): number => (state.isChanged ? 2_000 : 1_000)
   const changed = (): UploadError => new UploadError('ERR_UPLOAD_SOURCE_CHANGED', `${name} has changed.`)
@@ -36,23 +37,31 @@ export function lifeSource(state: FileState, life: Life, readMs: number, handles
       if (expected.modifiedAtMs !== modifiedAtMs()) return Promise.reject(changed())
       handles.openCount += 1
       let isOpen = true
-      return Promise.resolve({
-        async read(into, at) {
+      const fill = (into: Uint8Array, at: number): void => {
+        if (!isOpen) throw new Error('A closed reader was read from.')
+        if (state.isDenied === true) throw denied()
+        into.set(bytes.subarray(at, at + into.byteLength))
+        // Another file under the same name has other bytes.
+        if (state.isChanged) into.fill(0xee)
+      }
+      const reader: Reader = {
+        read(into, at) {
           if (life.dies()) return never()
-          await life.pass(readMs)
-          if (!isOpen) throw new Error('A closed reader was read from.')
-          if (state.isDenied === true) throw denied()
-          into.set(bytes.subarray(at, at + into.byteLength))
-          // Another file under the same name has other bytes.
-          if (state.isChanged) into.fill(0xee)
+          if (!isQuick) return life.pass(readMs).then(() => fill(into, at))
+          fill(into, at)
+          return undefined
         },
-        verify: () => (expected.modifiedAtMs === modifiedAtMs() ? Promise.resolve() : Promise.reject(changed())),
+        verify() {
+          if (expected.modifiedAtMs !== modifiedAtMs()) return Promise.reject(changed())
+          return isQuick ? undefined : Promise.resolve()
+        },
         close() {
           if (isOpen) handles.openCount -= 1
           isOpen = false
           return Promise.resolve()
         },
-      })
+      }
+      return isQuick ? reader : Promise.resolve(reader)
     },
   }
 }

@@ -1,6 +1,6 @@
 // What must be true when a life has ended: nothing is left open, and the report is true. Also decides whether anything is left to do.
 
-import { foldJournal } from '../../../src/core/journal/fold-journal.ts'
+import { foldJournal, sessionsOf } from '../../../src/core/journal/fold-journal.ts'
 import { makeReceipt, type DeliveredFile } from '../../../src/flows/receipt.ts'
 import type { FileReport, UploadReport } from '../../../src/flows/upload.ts'
 import type { Uplink } from '../../../src/index.ts'
@@ -52,8 +52,12 @@ export function checkReport({ watch, farEnd, night, disk, trouble, note }: World
   if (night.flow === 'video' && report.status !== 'closed' && isAllTold)
     for (const sessionId of farEnd.openSessionIds())
       if (!answeredFor.has(sessionId)) watch.violate('a session that holds no file is neither ended nor remembered')
-  for (const { sessionId } of folded.ledger.files)
-    if (!watch.host.isCancelAsked && farEnd.isCancelled(sessionId ?? ''))
+  for (const { sessionId, mayBeConfirmed } of folded.ledger.files)
+    if (
+      !watch.host.isCancelAsked &&
+      (mayBeConfirmed || !watch.host.isDiscardAsked) &&
+      farEnd.isCancelled(sessionId ?? '')
+    )
       watch.violate('a session was ended that holds a file')
   const isKept = report.status === 'confirmed' || report.status === 'cancelled'
   if (isKept && folded.place !== report.status && report.error?.code !== 'ERR_UPLOAD_JOURNAL')
@@ -81,8 +85,16 @@ function checkReceipt({ flow, isOpaque }: Night, farEnd: FarEnd, watch: Watch, f
 }
 
 /** Whether nothing is left to do. What a later life could finish is left to a later life. */
-export function isOver({ night, watch, trouble, files, farEnd }: World, report: UploadReport): boolean {
+export function isOver({ night, watch, trouble, files, farEnd, disk }: World, report: UploadReport): boolean {
   if (report.status === 'confirmed') return true
+  const records = disk.records(report.key)
+  const folded = records.length === 0 ? undefined : foldJournal(records)
+  if (report.status === 'cancelled' && watch.host.isDiscardAsked) {
+    const left = sessionsOf(folded).filter((id) => night.flow === 'video' && !farEnd.isCancelled(id))
+    if (report.isServiceTold === true && left.length > 0) watch.violate('the service was not told of the discard')
+    if (left.length > 0 && trouble.isCalm()) watch.violate('a reachable service could not be told of the discard')
+    return left.length === 0
+  }
   if (report.status === 'cancelled') {
     if (!watch.host.isCancelAsked) watch.violate('cancelled, and nobody asked for it')
     const { sessionId } = report

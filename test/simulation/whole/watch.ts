@@ -28,6 +28,8 @@ export interface HostView {
   isCloseSettled: boolean
   /** Whether the host asked to cancel the session. Kept across lives. */
   isCancelAsked: boolean
+  /** The same for a discard, which keeps what is confirmed. Of the two, the first that is asked for counts. */
+  isDiscardAsked: boolean
 }
 
 export interface Watch {
@@ -65,7 +67,7 @@ export function createWatch(
 ): Watch {
   const violations: string[] = []
   const host: HostView = {
-    ...{ isPaused: false, isCancelSettled: false, isCancelAsked: false },
+    ...{ isPaused: false, isCancelSettled: false, isCancelAsked: false, isDiscardAsked: false },
     ...{ isCloseAsked: false, isCloseSettled: false },
   }
   const inFlight = new Map<string, Sent>()

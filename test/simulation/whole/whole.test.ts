@@ -1,5 +1,6 @@
 // Tests the whole client under simulated nights: an Uplink with its machines, flows, protocols, engine and journal, against a
-// model of a misbehaving service and storage, through crashes, pauses, cancels and suspends. `npm run simulate` runs more nights.
+// model of a misbehaving service and storage, through crashes, suspends, and hosts that change their mind, even in the middle of
+// what they are told. `npm run simulate` runs more nights.
 
 import { describe, expect, it } from 'vitest'
 import { MUTANTS } from './mutants.ts'
