@@ -14,15 +14,16 @@ export type WhenOlder = 'upgrade' | 'refuse'
  */
 export async function migrate(db: Database, whenOlder: WhenOlder = 'upgrade'): Promise<void> {
   const provider = { getMigrations: () => Promise.resolve({ ...migrations }) }
-  await sql`select 1`.execute(db).catch((error: unknown) => refuse('open its database', error))
+  await sql`select 1`.execute(db).catch((error: unknown) => refuseStart('open its database', error))
   const failure = await checkVersion(db, whenOlder).then(
     async () => (await new Migrator({ db, provider }).migrateToLatest()).error,
     (error: unknown) => error,
   )
-  if (failure !== undefined) refuse('bring its database to the newest shape', failure)
+  if (failure !== undefined) refuseStart('bring its database to the newest shape', failure)
 }
 
-function refuse(what: string, cause: unknown): never {
+/** Throws ERR_SERVICE_DATABASE in the database's words. */
+export function refuseStart(what: string, cause: unknown): never {
   const error = new Error(`The service could not ${what}: ${reasonOf(cause)}.`, { cause })
   throw Object.assign(error, { code: 'ERR_SERVICE_DATABASE' })
 }

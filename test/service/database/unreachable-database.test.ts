@@ -53,3 +53,20 @@ it.skipIf(server === undefined)('refuses a new database whose encoding lacks let
   expect(error).toHaveProperty('code', 'ERR_SERVICE_DATABASE')
   expect(String(error)).toMatch(/: its encoding LATIN1 lacks letters\. Create it with the encoding UTF8\.$/)
 })
+
+it.skipIf(server === undefined)('tells a user who owns none of its tables what is missing', async () => {
+  const name = `owned_${process.pid}`
+  await queryOnce(server!, `create database ${name}`)
+  const url = new URL(server!.replace(/postgres$/, name))
+  const dataDir = await mkdtemp(join(tmpdir(), 'service-owned-'))
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
+  await (await startService({ port: 0, dataDir, databaseUrl: url.href })).close()
+  await queryOnce(url.href, `create role ${name} login password '${PASSWORD}'`)
+  await queryOnce(url.href, `grant all on all tables in schema public to ${name}`)
+  Object.assign(url, { username: name, password: PASSWORD })
+
+  const error = await startService({ port: 0, dataDir, databaseUrl: url.href }).catch((caught: unknown) => caught)
+
+  expect(error).toHaveProperty('code', 'ERR_SERVICE_DATABASE')
+  expect(String(error)).toMatch(/could not go on with the ids of its database: permission denied for sequence \w+\.$/)
+})
