@@ -28,8 +28,7 @@ export function createFreeCall(baseUrl: BaseUrl, caller: Caller): ServiceClient[
     const body = options.data !== undefined && { body: bytesOf(options.data) }
     const call = { operation, words: operation, kind, method, url, ...body }
     const { reply } = await caller(call, options)
-    const isEmpty = reply.body.length === 0 && !reply.isBodyCut
-    return { status: reply.status, data: isEmpty ? undefined : readJson(reply, call, true) }
+    return { status: reply.status, data: reply.body.length === 0 ? undefined : readJson(reply, call, true) }
   }
 }
 

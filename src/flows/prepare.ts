@@ -62,7 +62,6 @@ async function look({ source }: UploadFile, signal: AbortSignal) {
   try {
     return await source.describe(signal)
   } catch (error) {
-    if (signal.aborted) throw error
     throw asOurs(error, 'ERR_UPLOAD_SOURCE_READ', `${source.location ?? source.name} could not be read`)
   }
 }

@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Credentials } from '../../src/client/credentials.ts'
+import { UploadError } from '../../src/core/errors.ts'
 import { anAnalysis, answerNext, clientUnderTest, makeHostKnown, rejection } from './client-under-test.ts'
 import type { HostWait } from '../../src/core/ports.ts'
 import type { ClientUnderTest } from './client-under-test.ts'
@@ -24,6 +25,10 @@ describe('the header', () => {
     await list
 
     expect(request.headers).toStrictEqual({ accept: 'application/json', 'accept-encoding': 'identity', ...headers })
+  })
+
+  it('of an access token is one of two', () => {
+    expect(() => clientUnderTest({ bearerHeader: 'X-Token' as 'Authorization' })).toThrow('bearerHeader is unknown')
   })
 })
 
@@ -54,14 +59,18 @@ describe('what cannot be a credential', () => {
     })
   })
 
-  it.each([{}, { apiKey: 'a', accessToken: 'b' }, { apiKey: 7 }, { accessToken: 'Bearer abc' }, { accessToken: {} }])(
-    'refuses %o',
-    (credentials) => {
-      expect(() => clientUnderTest({ credentials: credentials as unknown as Credentials })).toThrow(
-        expect.objectContaining({ code: 'ERR_UPLOAD_INVALID_ARGUMENT' }) as Error,
-      )
-    },
-  )
+  it.each([
+    undefined,
+    {},
+    { apiKey: 'a', accessToken: 'b' },
+    { apiKey: 7 },
+    { accessToken: 'Bearer abc' },
+    { accessToken: {} },
+  ])('refuses %o', (credentials) => {
+    expect(() => clientUnderTest({ credentials: credentials as unknown as Credentials })).toThrow(
+      expect.objectContaining({ code: 'ERR_UPLOAD_INVALID_ARGUMENT' }) as Error,
+    )
+  })
 })
 
 describe('a function', () => {
@@ -163,8 +172,19 @@ describe('a function', () => {
     expect(inspect(error, { depth: 9 })).not.toContain('r-123')
   })
 
-  it.each([undefined, null, 'r-123', { name: 'r123' }])(
-    'that fails with what is no error is told without it: %o',
+  it('that fails with an error of this package is not taken for one that is late', async () => {
+    const own = () => Promise.reject(new UploadError('ERR_UPLOAD_TIMEOUT', 'no token within 9 s: r-123'))
+    const subject = clientUnderTest({ credentials: { accessToken: own } })
+
+    expect(await rejection(subject.client.requestedAnalyses.list())).toMatchObject({
+      code: 'ERR_UPLOAD_CREDENTIALS_REFUSED',
+      message: 'The accessToken function ended in UploadError.',
+    })
+  })
+
+  const named = Object.assign(new Error('no token'), { name: 'token r-123' })
+  it.each([undefined, null, 'r-123', { name: 'r123' }, named])(
+    'that fails with what has no name of an error is told without it: %o',
     async (reason) => {
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- A host in plain JavaScript may reject with anything.
       const subject = clientUnderTest({ credentials: { accessToken: () => Promise.reject(reason) } })

@@ -184,4 +184,14 @@ describe('odds and ends', () => {
     })
     expect(JSON.stringify(error)).not.toContain('0123456789abcdef')
   })
+
+  it('shows neither the credential nor a long story of a transport that breaks its contract in words of its own', async () => {
+    const subject = clientUnderTest()
+    const failure = rejection(subject.client.requestedAnalyses.list())
+    ;(await subject.transport.next()).break(new TypeError(`key-0123456789abcdef is no ByteString${'!'.repeat(1_000)}`))
+
+    const { message } = (await failure) as Error
+    expect(message).toContain('in requestedAnalyses.list: … is no ByteString!')
+    expect(message.length).toBeLessThan(400)
+  })
 })

@@ -27,6 +27,8 @@ describe('the base URL', () => {
     ['http://10.0.0.1', 'ERR_UPLOAD_INSECURE_URL'],
     ['http://[::2]', 'ERR_UPLOAD_INSECURE_URL'],
     ['https://user:hunter22@service.example', 'ERR_UPLOAD_INVALID_ARGUMENT'],
+    ['https://hunter22@service.example', 'ERR_UPLOAD_INVALID_ARGUMENT'],
+    ['https://:hunter22@service.example', 'ERR_UPLOAD_INVALID_ARGUMENT'],
     ['https://service.example/?key=hunter22', 'ERR_UPLOAD_INVALID_ARGUMENT'],
     ['https://service.example?', 'ERR_UPLOAD_INVALID_ARGUMENT'],
     ['https://service.example/#a', 'ERR_UPLOAD_INVALID_ARGUMENT'],
@@ -37,6 +39,10 @@ describe('the base URL', () => {
     expect(() => clientUnderTest({ baseUrl })).toThrow(
       expect.objectContaining({ code, message: expect.not.stringContaining('hunter22') as string }) as Error,
     )
+  })
+
+  it('of another scheme is told which one is needed', () => {
+    expect(() => clientUnderTest({ baseUrl: 'ftp://service.example' })).toThrow('must begin with https://')
   })
 
   it('may be plain HTTP where that is allowed', () => {
@@ -105,6 +111,23 @@ describe('a free call', () => {
 
     expect(await rejection(subject.client.call(method, path))).toMatchObject({ code: 'ERR_UPLOAD_INVALID_ARGUMENT' })
     expect(subject.transport.sent).toHaveLength(0)
+  })
+
+  it('refuses a GET with data, which would be left out', async () => {
+    const subject = clientUnderTest()
+
+    expect(await rejection(subject.client.call('get', '/players', { data: { name: 'Ann' } }))).toMatchObject({
+      code: 'ERR_UPLOAD_INVALID_ARGUMENT',
+    })
+    expect(subject.transport.sent).toHaveLength(0)
+  })
+
+  it('takes no answer that is neither empty nor JSON', async () => {
+    const subject = clientUnderTest()
+    const failure = rejection(subject.client.call('POST', '/players'))
+    await answerNext(subject, { status: 200, body: 'done' })
+
+    expect(await failure).toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REPLY', details: { operation: 'POST /players' } })
   })
 
   it.each([[() => 1], [Symbol('x')], [1n]])('refuses data that JSON cannot say', async (data) => {

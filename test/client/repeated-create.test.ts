@@ -242,6 +242,17 @@ describe('a success whose body broke off', () => {
     },
   )
 
+  it('is not what a refusal is whose body broke off: that was understood, and nothing was done', async () => {
+    const subject = clientUnderTest()
+    const failure = rejection(subject.client.requestedAnalyses.create(anAnalysis))
+    await answerNext(subject, { ...cut, status: 422 })
+
+    expect(await failure).toMatchObject({
+      code: 'ERR_UPLOAD_SERVICE_REFUSED',
+      details: { isDoubtful: false, attempts: 1 },
+    })
+  })
+
   it('is not asked for again where the answer is larger than any may be', async () => {
     const subject = clientUnderTest({ maxReplyBytes: 1_000 })
     const failure = rejection(subject.client.requestedAnalyses.list())

@@ -180,6 +180,26 @@ describe('what a reply lacks', () => {
     expect(String(error)).not.toContain('abcdef')
   })
 
+  it('says whether an earlier try may have begun a session, too', async () => {
+    const subject = clientUnderTest()
+    const failure = rejection(createVideo(subject.client))
+    await answerNext(subject, { status: 500 })
+    await subject.clock.advance(250)
+    await answerNext(subject, { status: 200, body: { upload_session_id: 5 } })
+
+    expect(await failure).toMatchObject({
+      code: 'ERR_UPLOAD_SERVICE_REPLY',
+      details: { sessionId: 5, isDoubtful: true },
+    })
+  })
+
+  it('is told without the credential, wherever the reply repeats it', async () => {
+    const body = { 'key-0123456789abcdef': 1, message: 'nothing for key-0123456789abcdef' }
+    const { message } = (await errorOf({ status: 200, body }, (client) => client.requestedAnalyses.list())) as Error
+
+    expect(message).toMatch(/the reply has the fields …, message\. .* It says: nothing for …$/)
+  })
+
   it.each([{}, { id: null }, { session_id: '' }, { session_id: -5 }, { session_id: 1.5 }, [], 'null'])(
     'is refused in a session: %j',
     async (body) => {

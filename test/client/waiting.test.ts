@@ -55,6 +55,20 @@ describe('a call that waits', () => {
     ])
   })
 
+  it('tells nothing of a hiccup however long the client is there', async () => {
+    const subject = clientUnderTest()
+    await makeHostKnown(subject)
+    await subject.clock.advance(3_600_000)
+    const waits: HostWait[] = []
+    const list = subject.client.requestedAnalyses.list({}, { onWaiting: (wait) => wait && waits.push(wait) })
+    ;(await subject.transport.next()).fail({ phase: 'connect' })
+    await subject.clock.advance(250)
+    await answerNext(subject, { status: 200, body: [] })
+    await list
+
+    expect(waits).toEqual([])
+  })
+
   it('tells without a wait as each try begins', async () => {
     const subject = clientUnderTest()
     const told: (string | undefined)[] = []

@@ -99,9 +99,13 @@ it.each([
 })
 
 it('has failed at once where its submit is clearly refused', async () => {
-  const { report, calls } = await ended({ [SUBMIT]: [REFUSED] })
+  const { report, cause, calls } = await ended({ [SUBMIT]: [REFUSED] })
 
   expect(report).toMatchObject({ status: 'failed', error: { code: 'ERR_UPLOAD_SERVICE_REFUSED', status: 409 } })
+  expect(cause).toMatchObject({
+    code: 'ERR_UPLOAD_SERVICE_REFUSED',
+    details: { operation: 'requestedAnalyses.submit' },
+  })
   expect(calls).toEqual([CREATE, SUBMIT])
 })
 

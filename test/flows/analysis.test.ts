@@ -84,6 +84,13 @@ it('that is stopped before the service said a word of it says nothing that it do
   expect([analysis.state, told]).toEqual(['stopped', []])
 })
 
+it('that is watched under a typed id is reported under the id of the service', async () => {
+  const { uplink, settled } = createService()
+  const analysis = uplink.watchAnalysis('7', { completedStatuses: ['requested'] })
+
+  expect(await settled(analysis.done())).toMatchObject({ status: 'completed', analysisId: 7 })
+})
+
 it('that is stopped by who is told a word of the service has that word in its report', async () => {
   const { uplink, settled } = createService()
   const analysis = uplink.watchAnalysis(7)

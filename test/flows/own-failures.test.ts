@@ -243,6 +243,23 @@ it.each(FAILING)(
   },
 )
 
+it('a listener that was taken off hears no more, and the others do', async () => {
+  const { uplink, settled } = createFarEnd({
+    ...{ service: goodService(() => 'https://store.example/k'), storage: goodStorage },
+  })
+  const upload = uplink.uploadVideos({ ...VIDEO, files: [file()] })
+  const heard: string[] = []
+  const once = ({ state }: { readonly state: string }): void => {
+    heard.push(`once ${state}`)
+    upload.off('state', once)
+  }
+  upload.on('state', once)
+  upload.on('state', ({ state }) => heard.push(state))
+  await settled(endOf(upload))
+
+  expect(heard).toEqual(['once uploading', 'uploading', 'settling', 'confirmed'])
+})
+
 function fail(): never {
   throw new TypeError('x is null')
 }

@@ -24,6 +24,17 @@ describe('prepareFiles', () => {
     await expect(plannedWith(1)).rejects.toMatchObject({ code: 'ERR_UPLOAD_INVALID_ARGUMENT' })
   })
 
+  it('keeps the time of a file that has one, to compare it when the file is opened', async () => {
+    const plannedOf = async (modifiedAtMs: number | undefined) => {
+      const source = { ...files[0]!.source, describe: () => Promise.resolve({ sizeBytes: 1, modifiedAtMs }) }
+      const [plan] = await prepareFiles([{ source }], { limits, signal: new AbortController().signal })
+      return plan
+    }
+
+    expect(await plannedOf(7)).toMatchObject({ sizeBytes: 1, modifiedAtMs: 7 })
+    expect(await plannedOf(undefined)).not.toHaveProperty('modifiedAtMs')
+  })
+
   it('cuts nothing that goes out as one request', async () => {
     expect(await plannedWith(() => 10, ONE_PUT_LIMITS)).toEqual({ partCount: 1, partSizeBytes: 200 })
   })

@@ -25,6 +25,30 @@ it('lets no try begin after a pause, not even if the pause comes from who is tol
   await expect(mayBegin('as it is told of')).resolves.toBe(false)
 })
 
+it.each([
+  ['whose protocol reports nothing', () => undefined],
+  ['that was told of', (onWaiting: OnWaiting) => onWaiting()],
+])('leaves a try %s its few seconds to be answered in after a pause', async (_, begin) => {
+  const clock = createSimulatedClock()
+  const pause = new AbortController()
+  const endedAtMs: number[] = []
+  const call = (onWaiting: OnWaiting, lasting: AbortSignal) => {
+    void begin(onWaiting)
+    return new Promise<never>((_resolve, reject) => {
+      lasting.addEventListener('abort', () => {
+        endedAtMs.push(clock.monotonicNow())
+        reject(lasting.reason as Error)
+      })
+    })
+  }
+  const ended = callProtocol({ clock, report: () => undefined }, pause.signal, call).catch((error: unknown) => error)
+  pause.abort('paused')
+  await clock.advance(10_000)
+
+  expect(await ended).toBe('paused')
+  expect(endedAtMs).toEqual([4_000])
+})
+
 const WAIT: HostWait = {
   ...{ host: 'h:443', operation: 'confirm', reason: 'it answers 503', isDoubtful: false },
   ...{ sinceMs: 0, untilMs: 10_000, giveUpAtMs: undefined },

@@ -32,7 +32,7 @@ const files = (count: number): PlannedFile[] =>
   }))
 
 /** A session of so many files, the first of which is registered. */
-async function begunSession(journal: Journal, own: Partial<Protocol> = {}, count = 1, params = {}) {
+async function begunSession(journal: Journal, own: Partial<Protocol> = {}, count = 1, params = {}, options = {}) {
   const clock = createSimulatedClock()
   const record = createSessionRecord(journal, clock, 'k')
   const begun = {
@@ -54,6 +54,7 @@ async function begunSession(journal: Journal, own: Partial<Protocol> = {}, count
     report: () => undefined,
     bytesPerSecond: () => 0,
     onReplaced: () => undefined,
+    ...options,
   })
   return { file: fileAt(record.ledger(), 0), job, record, clock, signal: new AbortController().signal }
 }
@@ -104,6 +105,17 @@ describe('a file that needs no call', () => {
 
     expect(file.state).toBe('confirmed')
   })
+})
+
+it.each([
+  ['by a record alone', {}, 64],
+  ['by a call', { confirm: () => Promise.resolve() }, undefined],
+  ['after it was read again, which takes memory', {}, undefined],
+])('so many files may be finished at once where each is confirmed %s', async (how, own, count) => {
+  const contentHasher = how.startsWith('after') ? { start: () => expect.fail() } : undefined
+  const { job } = await begunSession(memoryJournal(), own, 1, {}, { contentHasher })
+
+  expect(job.finishesAtOnce).toBe(count)
 })
 
 describe('a file that is confirmed by a call', () => {
@@ -205,6 +217,26 @@ describe('a file that is confirmed by a call', () => {
     await record.write({ type: 'session.resumed' })
 
     await expect(job.finish(file, signal, onHang)).rejects.toBe(refusal)
+    expect(file.receivedCount).toBe(1)
+  })
+
+  it('may still be confirmed where the call of this life was never made: a discard must keep it', async () => {
+    const { file, job, record } = await receivedFile(memoryJournal(), { confirm: () => Promise.resolve() })
+    await record.write({ type: 'file.confirming', fileIndex: 0 })
+    await record.write({ type: 'session.resumed' })
+
+    await expect(job.finish(file, AbortSignal.abort('paused'), onHang)).rejects.toBe('paused')
+    expect([file.mayBeConfirmed, file.receivedCount]).toEqual([true, 1])
+  })
+
+  it('sends no part again because the call failed without a word on the parts, however doubtful they are', async () => {
+    const failure = new UploadError('ERR_UPLOAD_RETRIES_EXHAUSTED', 'It answers 500.')
+    const confirm = (): Promise<void> => Promise.reject(failure)
+    const { file, job, record, signal } = await receivedFile(memoryJournal(), { confirm })
+    await record.write({ type: 'part.doubtful', fileIndex: 0, partNumber: 1, generation: 0 })
+    await record.write(RECEIVED)
+
+    await expect(job.finish(file, signal, onHang)).rejects.toBe(failure)
     expect(file.receivedCount).toBe(1)
   })
 

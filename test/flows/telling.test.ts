@@ -153,6 +153,55 @@ it('progress counts what an earlier life delivered of a part, so that it ends at
   expect(telling.progress()).toMatchObject({ confirmedBytes: PLAN.sizeBytes, sentBytes: PLAN.sizeBytes })
 })
 
+it('progress falls with the receipts that a new session voids, and not before that is told', async () => {
+  const { record, telling, emitter } = await uploading({ lifeMs: HOUR_MS })
+  const receipt = { acceptedEnd: PLAN.sizeBytes / 2, isVerified: false }
+  await record.write({ type: 'part.received', fileIndex: 0, partNumber: 1, receipt })
+  telling.begin()
+  const told: unknown[] = []
+  emitter.on('progress', ({ confirmedBytes, sentBytes }) => told.push([confirmedBytes, sentBytes]))
+  emitter.on('session.replaced', () => told.push('replaced'))
+  emitter.on('file', ({ state }) => told.push(state))
+  const files = [{ fileIndex: 0, serverFileId: 'f', addresses: ['https://s.test/2'] }]
+  telling.take({ type: 'fileState', file: record.ledger().files[0]! })
+  await record.write({ type: 'session.replaced', sessionId: 's2', files })
+  const moved = { oldSessionId: 's1', newSessionId: 's2', filesKept: 0, filesMoved: 1 }
+  telling.tellReplaced({ ...moved, bytesVoided: receipt.acceptedEnd })
+
+  expect(told).toEqual(['uploading', 'pending', 'replaced', [0, 0]])
+})
+
+it('an upload that is resumed shows at once what an earlier life delivered', async () => {
+  const journal = memoryJournal()
+  const session = await journal.open('k')
+  const { movementTypeId, playerId, sessionDate, sessionTypeId } = VIDEO
+  const params = { movementTypeId, playerId, sessionDate, sessionTypeId }
+  const files = [{ ...PLAN, sizeBytes: 3, partSizeBytes: 3 }]
+  const addressed = [{ fileIndex: 0, serverFileId: 'f', addresses: ['https://store.example/k'] }]
+  const receipt = { acceptedEnd: 2, isVerified: false }
+  await session.append([
+    { at: 1, type: 'session.begun', version: JOURNAL_VERSION, key: 'k', flow: 'video', params, files, locations: [] },
+    { at: 2, type: 'session.created', sessionId: 's1', files: addressed },
+    { at: 3, type: 'part.received', fileIndex: 0, partNumber: 1, receipt },
+  ])
+  await session.close()
+  const { uplink } = createFarEnd({ journal, service: () => ({ status: 200 }), storage: goodStorage })
+  const upload = await uplink.resume('k', { source: () => bytesSource('a.mp4', new Uint8Array(3)) })
+
+  expect(upload.progress()).toMatchObject({ confirmedBytes: 2, sentBytes: 2, totalBytes: 3, filesTotal: 1 })
+})
+
+it('a rate counts for the life of addresses once bytes have moved steadily, and stays while nothing moves', async () => {
+  const { move, stall, telling } = await uploading({ lifeMs: HOUR_MS })
+  await move(9_000, MB)
+  expect(telling.bytesPerSecond()).toBe(0)
+
+  await move(20_000, MB)
+  expect(telling.bytesPerSecond()).toBeGreaterThan(MB / 2)
+  await stall(60_000)
+  expect(telling.bytesPerSecond()).toBeGreaterThan(MB / 2)
+})
+
 describe('progress is told a few times a second', () => {
   const send = (sentBytes: number) => ({ type: 'sent', unit: UNIT, sentBytes }) as const
   async function heard() {

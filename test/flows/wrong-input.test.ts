@@ -32,6 +32,11 @@ describe('an upload', () => {
     ['a path for a file', { files: ['a.mp4'] }, 'files[0].source is missing: give it.'],
     ['a source for a file', { files: [file.source] }, 'files[0].source is missing: give it.'],
     ['a path for a source', { files: [{ source: 'a.mp4' }] }, 'files[0].name is missing: give it.'],
+    [
+      'no rate of frames',
+      { files: [{ ...file, frameRate: 0 }] },
+      'files[0].frameRate is 0: give the frames per second, a number above 0.',
+    ],
     ['a text for the signal', { signal: 'x' }, 'signal must be an AbortSignal.'],
     ['a number for the signal', { signal: NaN }, 'signal must be an AbortSignal.'],
     ['a controller for the signal', { signal: new AbortController() }, 'signal must be an AbortSignal.'],
@@ -55,10 +60,14 @@ describe('an upload', () => {
   it('checks the files of captures and of other protocols in the same way', async () => {
     const captures = await endOf(({ uploadCaptures }) => uploadCaptures({ ...CAPTURE, files: wrong(undefined) }))
     const custom = await endOf(({ upload }) => upload({ protocol: wrong({}), files: wrong(undefined) }))
+    const still = { ...CAPTURE, files: [{ ...file, frameRate: 0 }] }
+    const frames = await endOf(({ uploadCaptures }) => uploadCaptures(still))
     const none = await endOf(({ upload }) => upload({ protocol: wrong(undefined), files: [file] }))
 
     expect(captures).toMatchObject({ message: 'files is missing: give it.', calls: 0 })
     expect(custom).toMatchObject({ message: 'files is missing: give it.', calls: 0 })
+    // A session would be made before its registration refuses the rate.
+    expect(frames).toMatchObject({ message: expect.stringMatching(/^files\[0\]\.frameRate is 0/) as string, calls: 0 })
     expect(none).toMatchObject({ message: 'protocol is missing: give it.', calls: 0 })
   })
 

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { fetchTransport } from '../../../src/adapters/web/fetch-transport.ts'
 import { transportContract } from '../../../src/testing/transport-contract.ts'
@@ -20,6 +21,7 @@ describe('fetchTransport', () => {
     await expect(transport.send(requestTo({ origin: 'https://storage.example' }))).rejects.toMatchObject({
       code: 'ERR_UPLOAD_REDIRECT_REFUSED',
       message: 'storage.example:443 answered with a redirect, which is not followed',
+      isRetryable: false,
     })
   })
 
@@ -35,6 +37,46 @@ describe('fetchTransport', () => {
       code: 'ERR_UPLOAD_NETWORK',
       message: 'No answer came from storage.example:443',
     })
+  })
+
+  test.each(['https://storage.example/?X-Amz-Signature=abc', 'E'.repeat(65), 7])(
+    'tells no code of the platform that is none: %s',
+    async (code) => {
+      const cause = Object.assign(new Error('no'), { code })
+      const transport = fetchTransport({ fetch: () => Promise.reject(new TypeError('fetch failed', { cause })) })
+
+      await expect(transport.send(requestTo({ origin: 'https://storage.example' }))).rejects.toMatchObject({
+        message: 'No answer came from storage.example:443',
+        ending: 'doubtful',
+      })
+    },
+  )
+
+  test('reads no further than the answer may be long, and leaves no listener', async () => {
+    let isCancelled = false
+    const stream = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new Uint8Array(9)),
+      cancel: () => void (isCancelled = true),
+    })
+    const transport = fetchTransport({ fetch: () => Promise.resolve(new Response(stream)) })
+    const { signal } = new AbortController()
+    const request = { ...requestTo({ origin: 'https://storage.example' }), signal, maxReplyBytes: 4 }
+
+    expect(await transport.send(request)).toMatchObject({ body: new Uint8Array(4), isBodyCut: true })
+    expect([isCancelled, getEventListeners(signal, 'abort')]).toEqual([true, []])
+  })
+
+  test('gives no answer whose body was still being read when the attempt was given up', async () => {
+    const attempt = new AbortController()
+    const stream = new ReadableStream<Uint8Array>({
+      start: (controller) => attempt.signal.addEventListener('abort', () => controller.error(attempt.signal.reason)),
+    })
+    const transport = fetchTransport({ fetch: () => Promise.resolve(new Response(stream)) })
+    const sending = transport.send({ ...requestTo({ origin: 'https://storage.example' }), signal: attempt.signal })
+    await new Promise(setImmediate)
+    attempt.abort('paused')
+
+    await expect(sending).rejects.toBe('paused')
   })
 
   test('takes memory for what an answer holds, not for what it may hold', async () => {

@@ -3,6 +3,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { createEngine } from '../../../src/core/adaptive-engine.ts'
+import { leave, type Attempt } from '../../../src/core/attempt/attempt.ts'
 import { wholeBodies } from '../../../src/core/attempt/whole-body.ts'
 import type { EngineOptions } from '../../../src/core/engine.ts'
 import type { Hasher, Reader, Source, Transport } from '../../../src/core/ports.ts'
@@ -140,6 +141,16 @@ describe('an attempt that was left', () => {
       error: { code: 'ERR_UPLOAD_SOURCE_READ', message: expect.stringContaining('restart the program') as string },
     })
     expect(world.clock.pending).toBe(0)
+  })
+
+  it.each([
+    ['crawled, and is sent again', true],
+    ['aborted, and nothing more of it is sent', false],
+  ])('was %s', (how, isCrawled) => {
+    const attempt = { isCrawled, isSending: true } as Attempt
+
+    expect(leave(attempt)).toEqual({ kind: how.split(',')[0], ending: 'doubtful' })
+    expect(attempt.isSending).toBe(false)
   })
 
   it('is not heard of any more, and its part goes again where only its watch had ended it', async () => {
