@@ -20,14 +20,21 @@ export function installPackage(): string {
   return project
 }
 
+const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+
 /** Compiles a file of the project strictly, the library's own declarations too. */
 export function compile(project: string, file: string, ...options: readonly string[]) {
   const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules', '@types')]
-  const compiler = [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '--noEmit', '--strict', ...types]
-  const strictest = ['--target', 'es2022', '--exactOptionalPropertyTypes', ...options]
-  const { stdout, status } = spawnSync(process.execPath, [...compiler, ...strictest, file], {
-    cwd: project,
-    encoding: 'utf8',
-  })
+  const strictest = ['--strict', '--target', 'es2022', '--exactOptionalPropertyTypes', ...options]
+  return runCompiler(project, '--noEmit', ...types, ...strictest, file)
+}
+
+/** Compiles a folder as its own tsconfig.json says. */
+export function compileCopy(folder: string) {
+  return runCompiler(folder, '--noEmit')
+}
+
+function runCompiler(cwd: string, ...options: readonly string[]) {
+  const { stdout, status } = spawnSync(process.execPath, [compiler, ...options], { cwd, encoding: 'utf8' })
   return { stdout, status }
 }

@@ -8,7 +8,7 @@ import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { compile, installPackage } from './installed-package.ts'
+import { compile, compileCopy, installPackage } from './installed-package.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -75,6 +75,19 @@ describe('the packed package', () => {
 
     expect(run(file, code)).toBe('true ERR_UPLOAD_INVALID_ARGUMENT')
   })
+
+  it.each(['react-vite', 'uppy'])(
+    'has types under which a copy of examples/%s compiles with its own settings',
+    (name) => {
+      const copy = join(project, 'examples', name)
+      cpSync(join(root, 'examples', name), copy, { recursive: true })
+      // What else it installs. Our own package is none of it, and is found in the project.
+      const others = join(project, 'examples', 'node_modules')
+      if (!existsSync(others)) symlinkSync(join(root, 'node_modules'), others, 'junction')
+
+      expect(compileCopy(copy)).toEqual({ stdout: '', status: 0 })
+    },
+  )
 
   it("has types under which the README's first example and a page with the tag compile strictly", () => {
     const [, example = ''] = /```ts\n(.*?)```/s.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? []

@@ -16,7 +16,8 @@ const KEPT_MS = 1_000
 /**
  * Makes the same transport, with at most 5 requests under way to a host from all tabs of this origin together. A place
  * is a Web Lock, so the place of a tab that dies becomes free. Without Web Locks (in a page that is not secure) the
- * transport is returned as it is, and only the Uplink's `concurrency` limits requests.
+ * transport is returned as it is, and only the Uplink's `concurrency` limits requests. Where they are refused, as in a
+ * worker of a page that may store nothing, this tab keeps to its own places.
  */
 export function sharingHosts(transport: Transport, locks: LockManager | undefined = platformLocks()): Transport {
   if (!locks) return transport
@@ -57,7 +58,7 @@ type Waiting = <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T>
  * on from one request of this tab to the next.
  */
 function createPlaces(locks: LockManager, host: string): Waiting {
-  const waiting = new Map<() => Promise<unknown>, (error: Error) => void>()
+  const waiting = new Set<() => Promise<unknown>>()
   /** Indexes of the places that are held or asked for. */
   const asked = new Set<number>()
   /** Places held without a request. Each goes on when it is called. */
@@ -66,7 +67,7 @@ function createPlaces(locks: LockManager, host: string): Waiting {
   const hold = async (): Promise<void> => {
     const untilMs = performance.now() + KEPT_MS
     do {
-      const [work] = waiting.keys()
+      const [work] = waiting
       if (!work) return
       waiting.delete(work)
       await work().catch(() => undefined)
@@ -88,15 +89,11 @@ function createPlaces(locks: LockManager, host: string): Waiting {
       const timer = setTimeout(goOn)
       idle.add(goOn)
     })
-  const fail = (error: Error): void => {
-    for (const reject of waiting.values()) reject(error)
-    waiting.clear()
-  }
   const ask = (): void => {
     for (let index = 0; index < PLACES_PER_HOST && waiting.size > 0; index += 1) {
       if (asked.has(index)) continue
       asked.add(index)
-      const given = locks.request(`mocap-uplink place ${index} ${host}`, hold).catch(fail)
+      const given = locks.request(`mocap-uplink place ${index} ${host}`, hold).catch(hold)
       void given.then(() => {
         asked.delete(index)
         // Asks anew, behind other tabs that wait for the place.
@@ -117,7 +114,7 @@ function createPlaces(locks: LockManager, host: string): Waiting {
         resolve(working)
         return working
       }
-      waiting.set(start, reject)
+      waiting.add(start)
       const [goOn = ask] = idle
       goOn()
     })

@@ -233,9 +233,16 @@ test('hands its places to another tab that waits after a second, although it has
   expect(one.seen.most).toBe(5)
 })
 
-test('fails what waits when the browser refuses its locks', async () => {
+test('sends in places of its own where the browser refuses its locks, as in a worker of a page that may store nothing', async () => {
   const { locks } = fakeLocks(new Error('not in this document'))
-  const { transport } = heldTransport()
+  const { open, seen, transport } = heldTransport()
+  const places = sharingHosts(transport, locks)
+  const sent = Array.from({ length: 7 }, (_, at) => places.send(put(at)))
 
-  await expect(sharingHosts(transport, locks).send(put(0))).rejects.toThrow('not in this document')
+  await expect.poll(() => open.length).toBe(5)
+  for (const answer of open.splice(0)) answer()
+  await expect.poll(() => open.length).toBe(2)
+  for (const answer of open.splice(0)) answer()
+  await Promise.all(sent)
+  expect(seen.most).toBe(5)
 })
