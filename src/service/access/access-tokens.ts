@@ -24,6 +24,9 @@ const AWAY = new Set(['ERR_JWKS_TIMEOUT', 'ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID'
 /** What jose says of a private key among the keys, with the code of keys that are none. */
 const PRIVATE_KEY = /must be public keys/
 
+/** How far a clock is set back before keys are fetched anew, ms: by less, it is set all the time. */
+const CLOCK_STEP_MS = 30_000
+
 /** Makes the check. Keys from a URL are fetched when first needed, cached, and fetched again when a token names an unknown key. */
 export function tokenCheck(settings: JwtSettings, now: () => number): TokenCheck {
   const verify = verifier(settings, now)
@@ -57,8 +60,13 @@ function verifier({ keys, ...settings }: JwtSettings, now: () => number): (token
     requiredClaims: ['exp'],
   })
   if ('jwksUrl' in keys) {
-    const remote = createRemoteJWKSet(new URL(keys.jwksUrl), { [customFetch]: fetchKeys })
+    const notFetched = () => createRemoteJWKSet(new URL(keys.jwksUrl), { [customFetch]: fetchKeys })
+    let remote = notFetched()
+    let lookedAt = Date.now()
     return async (token) => {
+      // By the wall clock, jose would count the keys as new until a clock that was set back has caught up.
+      if (Date.now() < lookedAt - CLOCK_STEP_MS) remote = notFetched()
+      lookedAt = Date.now()
       try {
         return await jwtVerify(token, remote, options())
       } catch (error) {

@@ -201,6 +201,22 @@ describe('the keys of an issuer', () => {
     expect(await check(await unnamed(stranger.privateKey))).toBeUndefined()
     expect(await check(await unnamed(next.privateKey, { ...claims, aud: 'others' }))).toBeUndefined()
   })
+
+  it('are fetched again after the clock was set right that was a year ahead at the first fetch', async () => {
+    const next = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    let known = { ...(await exportJWK(issuer.publicKey)), kid: 'one' }
+    const jwksUrl = await startKeyHost(() => [200, [known]])
+    const check = tokenCheck(resolveJwt({ issuer: ISSUER, audience: AUDIENCE, jwksUrl }), () => START)
+    const old = await signed(claims)
+    const wall = vi.spyOn(Date, 'now').mockReturnValue(START + 365 * 86_400_000)
+    expect(await check(old)).toBe('org-4')
+
+    wall.mockReturnValue(START)
+    known = { ...(await exportJWK(next.publicKey)), kid: 'two' }
+    const renewed = await new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid: 'two' }).sign(next.privateKey)
+    expect(await check(renewed)).toBe('org-4')
+    expect(await check(old)).toBeUndefined()
+  })
 })
 
 it.each([

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { expect, inject, it, onTestFinished } from 'vitest'
 
 import { diskStorage } from '../../../src/service/objects/disk-storage.ts'
+import type { VideoObject } from '../../../src/service/objects/object-storage.ts'
 import { openContext, type Undo } from '../../../src/service/open-context.ts'
 import type { ServiceOptions } from '../../../src/service/options.ts'
 import { resolveOptions } from '../../../src/service/settings.ts'
@@ -160,4 +161,35 @@ it('leaves the one connection of the embedded database to calls while the storag
   expect(settled_at).toBeNull()
   goOn()
   expect(await swept).toEqual({ settled: 1, failed: 0 })
+})
+
+it('passes by the sessions whose storage cannot be cleared, comes to its end, and tries them again the next time', async () => {
+  const preparedDatabase = await openAsBlob(inject('preparedDatabase'))
+  const { context } = await contextHeldUp({ preparedDatabase })
+  // More than are looked up at a time.
+  const sessions = Array.from({ length: 150 }, aSession)
+  const file = { owner: 'org-4', raw_file_name: 'swing.mp4', file_size_bytes: 4, number_of_chunks: 1 }
+  const files = sessions.map(({ id }) => ({ ...file, session_id: id }))
+  await context.db.insertInto('video_sessions').values(sessions).execute()
+  await context.db.insertInto('video_files').values(files).execute()
+  const stuck = new Set(sessions.slice(0, 120).map(({ id }) => id))
+  const endless = new AbortController()
+  let asked = 0
+  const release = ([file]: readonly VideoObject[]) => {
+    asked += 1
+    // By itself, one that asks again and again would never end.
+    if (asked > 2 * sessions.length) endless.abort()
+    return stuck.has(file!.key.sessionId) ? Promise.reject(new Error('The storage is away.')) : Promise.resolve()
+  }
+  const sweep = () =>
+    sweepSessions(
+      { ...context, bucket: { ...diskStorage(context), release } },
+      new Date(START + DAY_MS),
+      endless.signal,
+    )
+
+  expect(await sweep()).toMatchObject({ settled: 30, failed: 120, failure: { message: 'The storage is away.' } })
+  expect(asked).toBe(150)
+  stuck.clear()
+  expect(await sweep()).toEqual({ settled: 120, failed: 0 })
 })
