@@ -16,10 +16,7 @@ import { judgeTrial, type Trial } from './trial.ts'
 import { createTrialRest } from './trial-rest.ts'
 import { createUsualRate } from './usual-rate.ts'
 
-/**
- * The factors of trials: the first upwards where queues cannot be seen; upwards after the rate fell or rose, and the first
- * where there is no queue; later ones; downwards.
- */
+/** The factors of trials: the first upwards where queues cannot be seen; upwards after the rate fell or rose; later ones; downwards. */
 const FIRST_GROWTH = 1.5
 const FAST_GROWTH = 2
 const LATE_GROWTH = 1.25
@@ -63,10 +60,7 @@ export function createAdaptiveConcurrency(
   const rest = createTrialRest()
 
   const up = (): number => {
-    // A line that nobody else uses and that has no queue, or none any more, is no longer filled by young connections: a small
-    // step would only be the first of several.
-    const first = room.isDeaf() ? FIRST_GROWTH : room.isAlone() ? FAST_GROWTH : growth
-    const factor = hasTried ? growth : first
+    const factor = room.isDeaf() && !hasTried ? FIRST_GROWTH : growth
     return Math.min(Math.max(limit + 1, Math.floor(limit * factor)), max)
   }
   const down = (): number => Math.min(limit, Math.max(min, 2, Math.floor(limit / SHRINKAGE)))

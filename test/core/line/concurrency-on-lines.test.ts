@@ -52,16 +52,6 @@ describe('the controller on a line of its own', () => {
     expect(Math.min(...shares)).toBeGreaterThanOrEqual(0.65)
   })
 
-  it('doubles as its first trial, once losses have emptied the queue of the young connections', () => {
-    for (const seed of SEEDS) {
-      const { tenths } = run({ ...lossy, lossPercent: 0.1 }, large, seed)
-      const limits = tenths.map(({ limit }) => limit).filter((limit, index, all) => limit !== all[index - 1])
-
-      // Early growth doubles as well, so the list of limits is one of doublings up to the maximum.
-      expect(limits).toEqual([4, 8, 16, 32, 64])
-    }
-  })
-
   it('carries nine tenths of the best fixed number where much is lost', () => {
     const shares = SEEDS.map((seed) => share(run(veryLossy, large, seed), veryLossy))
     const best = [16, 32, 64].map((fixed) =>
