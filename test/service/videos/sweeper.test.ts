@@ -172,7 +172,7 @@ it('passes by the sessions whose storage cannot be cleared, comes to its end, an
   const files = sessions.map(({ id }) => ({ ...file, session_id: id }))
   await context.db.insertInto('video_sessions').values(sessions).execute()
   await context.db.insertInto('video_files').values(files).execute()
-  const stuck = new Set(sessions.slice(0, 120).map(({ id }) => id))
+  const stuck = new Set<string>(sessions.slice(0, 120).map(({ id }) => id))
   const endless = new AbortController()
   let asked = 0
   const release = ([file]: readonly VideoObject[]) => {
