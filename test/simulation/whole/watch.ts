@@ -75,6 +75,8 @@ export function createWatch(
   const fileIds = new Map<unknown, number>()
   const generations = new Map<number, number>()
   const settledConfirms = new Set<number>()
+  /** Files that this life has given up. */
+  const failed = new Set<number>()
   const cap = night.concurrency === 'auto' ? 64 : night.concurrency
   /** Parts with a receipt that nothing has voided, as `keyOf` names them. */
   const received = new Set<string>()
@@ -94,6 +96,12 @@ export function createWatch(
   }
   const voidFile = (fileName: string): void => {
     for (const key of received) if (key.startsWith(`${fileName}/`)) received.delete(key)
+  }
+  /** A file that failed, or got its last receipt, while the new session was being made stays in the old one. */
+  const hasMoved = ({ fileIndex, addresses: { length } }: AddressedFile): boolean => {
+    const { name } = night.files[fileIndex]!
+    const isWhole = Array.from({ length }, (_, index) => keyOfPart(name, index + 1)).every((key) => received.has(key))
+    return !failed.has(fileIndex) && !isWhole
   }
   const takeAddresses = (files: readonly AddressedFile[]): void => {
     for (const { fileIndex, addresses: list, serverFileId } of files) {
@@ -185,13 +193,17 @@ export function createWatch(
     onSettled(key, record) {
       log(() => `journal ${JSON.stringify(record).slice(0, 160)}`)
       if (record.type === 'session.created') isCreated = true
-      if (record.type === 'session.created' || record.type === 'session.replaced' || record.type === 'files.registered')
-        takeAddresses(record.files ?? [])
-      if (record.type === 'session.replaced')
-        for (const { fileIndex } of record.files) {
+      if (record.type === 'session.created' || record.type === 'files.registered') takeAddresses(record.files ?? [])
+      if (record.type === 'session.replaced') {
+        const moved = record.files.filter(hasMoved)
+        takeAddresses(moved)
+        for (const { fileIndex } of moved) {
           generations.set(fileIndex, (generations.get(fileIndex) ?? 0) + 1)
           voidFile(night.files[fileIndex]!.name)
         }
+      }
+      if (record.type === 'file.failed') failed.add(record.fileIndex)
+      if (record.type === 'session.resumed') failed.clear()
       if (record.type === 'parts.voided') voidParts(night.files[record.fileIndex]!.name, record.partNumbers)
       checkRecord(key, record)
     },
