@@ -7,17 +7,7 @@ export { fetchTransport, type FetchTransportOptions } from './adapters/web/fetch
 export { memoryJournal } from './adapters/web/memory-journal.ts'
 export { systemClock } from './adapters/web/system-clock.ts'
 export { resolveCaptureKind, type CaptureKind } from './client/capture-kind.ts'
-export type { AnalysisInput, DomHand, RequestedAnalysis, Segment, SegmentInput } from './client/contract/analyses.ts'
-export type { MocapSession, MocapSessionInput, RegisterFilesInput } from './client/contract/captures.ts'
-export type { ServiceId, WireObject } from './client/contract/fields.ts'
-export type {
-  ConfirmFileInput,
-  VideoFileInput,
-  VideoUpload,
-  VideoUploadFile,
-  VideoUploadInput,
-  VideoUploadPart,
-} from './client/contract/videos.ts'
+export type * from './client/contract/inputs-and-records.ts'
 export type { BearerHeader, Credentials, CredentialSource } from './client/credentials.ts'
 export type { CallOptions, FreeCallOptions, ListReply, ServiceClient } from './client/operations.ts'
 export { createServiceClient, type ServiceClientOptions } from './client/service-client.ts'

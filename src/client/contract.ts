@@ -81,14 +81,4 @@ export {
   videoUploadReply,
   videoUploadRequest,
 }
-export type { ServiceId, WireObject } from './contract/fields.ts'
-export type { MocapSession, MocapSessionInput, RegisterFilesInput } from './contract/captures.ts'
-export type {
-  ConfirmFileInput,
-  VideoFileInput,
-  VideoUpload,
-  VideoUploadFile,
-  VideoUploadInput,
-  VideoUploadPart,
-} from './contract/videos.ts'
-export type { AnalysisInput, DomHand, RequestedAnalysis, Segment, SegmentInput } from './contract/analyses.ts'
+export type * from './contract/inputs-and-records.ts'
