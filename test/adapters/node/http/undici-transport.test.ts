@@ -6,7 +6,7 @@ import { descriptors } from '../../../../src/adapters/node/descriptors.ts'
 import { undiciTransport, undiciTransportOn } from '../../../../src/adapters/node/http/undici-transport.ts'
 import type { PieceSequence } from '../../../../src/core/ports.ts'
 import { transportContract } from '../../../../src/testing/transport-contract.ts'
-import { bodyOf, pattern, requestTo } from '../../../../src/testing/transport/requests.ts'
+import { bodyOf, pattern, refilledWindow, requestTo } from '../../../../src/testing/transport/requests.ts'
 import { answering, httpAnswer } from '../../../../src/testing/scripted-server.ts'
 import { MIB, open, make, serve, closeAfterEach } from './undici-rig.ts'
 
@@ -84,7 +84,6 @@ describe('what goes out', () => {
 
   test.each([[100], [20_000], [300_000]])('takes a body of %i-byte windows in steps', async (windowBytes) => {
     const bytes = pattern(5 * MIB + 7)
-    const window = new Uint8Array(windowBytes)
     let received: Buffer | undefined
     const server = await serve(
       answering(({ body }) => {
@@ -92,23 +91,10 @@ describe('what goes out', () => {
         return httpAnswer(200)
       }),
     )
-    const windows = (): PieceSequence => {
-      let at = 0
-      let waits = 0
-      const step: PieceSequence['step'] = () => {
-        window.fill(0xee)
-        if (at === bytes.byteLength) return { value: undefined, done: true }
-        // Now and then there is something to wait for, also before the end.
-        if ((waits += 1) % 3 === 0) return Promise.resolve()
-        const piece = window.subarray(0, Math.min(windowBytes, bytes.byteLength - at))
-        piece.set(bytes.subarray(at, (at += piece.byteLength)))
-        return { value: piece, done: false }
-      }
-      const iterate = (): never => {
-        throw new Error('Whoever takes steps does not iterate.')
-      }
-      return { step, [Symbol.asyncIterator]: iterate }
+    const iterate = (): never => {
+      throw new Error('Whoever takes steps does not iterate.')
     }
+    const windows = () => ({ ...refilledWindow(bytes, windowBytes), [Symbol.asyncIterator]: iterate })
     const sent: number[] = []
 
     await make().send(
