@@ -45,6 +45,15 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     return page
   }
 
+  /** Uploads a clip, of which a part is stored and the late one waits, and lets it grow meanwhile. */
+  async function growOnItsWay(page: Page, name: string): Promise<void> {
+    await page.route(isLatePart, () => undefined)
+    await drop(page, name)
+    await button(page, 'Upload 1 file').click()
+    await page.waitForFunction((of) => document.querySelector('mocap-uploader')!.totals.confirmedBytes >= of, 5 * MIB)
+    await appendFile(pathOf(name), 'more')
+  }
+
   test('gives a clip that changed its row again when it is dropped again, and counts it once', async () => {
     const page = await open()
     await drop(page, 'changing-01.mp4', 'cam1/swing-01.mp4')
@@ -74,11 +83,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
 
   test('shows a clip that changed on its way until it has failed, and gives its row to the one that was dropped meanwhile', async () => {
     const page = await open()
-    await page.route(isLatePart, () => undefined)
-    await drop(page, 'growing.mp4')
-    await button(page, 'Upload 1 file').click()
-    await page.waitForFunction((of) => document.querySelector('mocap-uploader')!.totals.confirmedBytes >= of, 5 * MIB)
-    await appendFile(pathOf('growing.mp4'), 'more')
+    await growOnItsWay(page, 'growing.mp4')
     await drop(page, 'growing.mp4')
     await expect.poll(() => rows(page)).toEqual(['growing.mp4 uploading', 'growing.mp4 ready'])
 
@@ -119,11 +124,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
 
   test('offers after a reload what changed on its way, when a part of it is stored', async () => {
     const page = await open()
-    await page.route(isLatePart, () => undefined)
-    await drop(page, 'growing-2.mp4')
-    await button(page, 'Upload 1 file').click()
-    await page.waitForFunction((of) => document.querySelector('mocap-uploader')!.totals.confirmedBytes >= of, 5 * MIB)
-    await appendFile(pathOf('growing-2.mp4'), 'more')
+    await growOnItsWay(page, 'growing-2.mp4')
     await page.unroute(isLatePart)
     await button(page, 'Choose again: growing-2.mp4').waitFor()
 
