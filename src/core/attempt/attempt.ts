@@ -14,7 +14,10 @@ export interface Attempt {
   readonly isFreshConnection: boolean
   /** It sends its whole part, not just the rest of one. Otherwise its digest is not the part's, and no ETag can be compared with it. */
   readonly isWhole: boolean
-  /** Of this attempt alone: whoever holds the attempt may abort it, and so does the watchdog over its waits. */
+  /**
+   * Of this attempt alone: whoever holds the attempt may abort it, and so does the watchdog over its waits. The reason tells
+   * which of them did.
+   */
   readonly controller: AbortController
   /**
    * Called when it needs its slot no longer. With true: only the source and the answer remain to be checked, which needs neither
@@ -33,10 +36,8 @@ export interface Attempt {
   watchdog: Watchdog | undefined
   /** Its windows, while it holds any. */
   lease: WindowLease | undefined
-  /** Why the watchdog ended it, if it did. */
+  /** The reason of the watchdog, once it gave up. */
   expiry: TransportError | undefined
-  /** It was reset because it crawled while others flew. */
-  isCrawled: boolean
   /** Resolves when it has ended, or was left; undefined until it has begun. */
   end: Promise<AttemptResult> | undefined
 }
@@ -61,15 +62,23 @@ export type AttemptResult =
   | { readonly kind: 'aborted' | 'crawled'; readonly ending: AttemptEnding }
   | { readonly kind: 'expired' }
 
+/** The reason for an attempt that is reset because it crawls while others fly. */
+export const CRAWLED = /* @__PURE__ */ new Error('The connection crawled while others did not.')
+
+/** What became of an attempt that was aborted: the first to abort it counts. */
+export function abortedAs({ controller, expiry }: Attempt, ending: AttemptEnding): AttemptResult {
+  const { reason } = controller.signal as { readonly reason: unknown }
+  if (expiry && reason === expiry) return { kind: 'missing', ending, error: expiry }
+  return { kind: reason === CRAWLED ? 'crawled' : 'aborted', ending }
+}
+
 /**
  * Calls an attempt over that was aborted and does not end: a read from a drive that is gone, or a host's transport or hasher, may
  * never let go of it. What it holds stays with it, because whoever holds it up may still use that.
  */
 export function leave(attempt: Attempt): AttemptResult {
-  const { expiry: error, isCrawled, watchdog, lease } = attempt
   attempt.isSending = false
-  watchdog?.stop()
-  lease?.leave?.()
-  const ending = 'doubtful'
-  return error ? { kind: 'missing', ending, error } : { kind: isCrawled ? 'crawled' : 'aborted', ending }
+  attempt.watchdog?.stop()
+  attempt.lease?.leave?.()
+  return abortedAs(attempt, 'doubtful')
 }

@@ -2,7 +2,7 @@
 // give each back when nothing touches it any more. Whether and when to try again is not decided here: a part that waits for its
 // next attempt must hold neither a slot nor a window.
 
-import type { Attempt, AttemptResult } from './attempt.ts'
+import { abortedAs, type Attempt, type AttemptResult } from './attempt.ts'
 import { timeoutsFor } from './attempt-timeouts.ts'
 import { invalid, isTransportError, isUploadError, type AttemptEnding } from '../errors.ts'
 import { judgeReply, receiptOf } from './judge-reply.ts'
@@ -115,9 +115,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     const readError = body?.readError?.()
     if (readError !== undefined) return sourceFailure(readError, ending)
     // These are equal when the watchdog ended the attempt, or when nothing did: both are undefined then.
-    if (signal.reason !== attempt.expiry) {
-      return { kind: attempt.isCrawled ? 'crawled' : 'aborted', ending }
-    }
+    if (signal.reason !== attempt.expiry) return abortedAs(attempt, ending)
     // A platform that could not read the Blob says only that no answer came.
     const changed = reader && body?.isUnread && (await changeOf(reader))
     if (changed) return sourceFailure(changed, ending)

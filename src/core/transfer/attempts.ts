@@ -91,7 +91,6 @@ export function createAttempts(options: AttemptsOptions): Attempts {
         watchdog: undefined,
         lease: undefined,
         expiry: undefined,
-        isCrawled: false,
         end: undefined,
       }
       // Before it begins: what its source does may stop the session.
