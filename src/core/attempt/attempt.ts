@@ -46,9 +46,10 @@ export interface Attempt {
  * How an attempt ended. `received`: stored, with its receipt. `refused`: answered otherwise (`isDead`: whatever
  * it says, no request will be taken under this address). `missing`: no answer. `source`: our own bytes could not be read or
  * hashed, or have changed, or no request can be made for them; another attempt would end in the same way, unless the error is
- * retryable. `aborted`: the signal fired. `crawled`: it was reset because it crawled; `ending` is `doubtful` when its last byte
- * left at that very moment. Or its source took so long to open that its slot had gone to another. `expired`: no request was made,
- * because its address had expired, or been replaced, by the time its source was open.
+ * retryable. `aborted`: the signal fired. `again`: nothing failed, and its part goes again. Either it was reset because it crawled,
+ * and `ending` is `doubtful` when its last byte left at that very moment; or its source took so long to open that its slot had
+ * gone to another. `expired`: no request was made, because its address had expired, or been replaced, by the time its source was
+ * open.
  */
 export type AttemptResult =
   | { readonly kind: 'received'; readonly receipt: Receipt }
@@ -59,7 +60,7 @@ export type AttemptResult =
     }
   | { readonly kind: 'missing'; readonly ending: AttemptEnding; readonly error: TransportError }
   | { readonly kind: 'source'; readonly ending: AttemptEnding; readonly error: UploadError }
-  | { readonly kind: 'aborted' | 'crawled'; readonly ending: AttemptEnding }
+  | { readonly kind: 'aborted' | 'again'; readonly ending: AttemptEnding }
   | { readonly kind: 'expired' }
 
 /** The reason for an attempt that is reset because it crawls while others fly. */
@@ -69,7 +70,7 @@ export const CRAWLED = /* @__PURE__ */ new Error('The connection crawled while o
 export function abortedAs({ controller, expiry }: Attempt, ending: AttemptEnding): AttemptResult {
   const { reason } = controller.signal as { readonly reason: unknown }
   if (expiry && reason === expiry) return { kind: 'missing', ending, error: expiry }
-  return { kind: reason === CRAWLED ? 'crawled' : 'aborted', ending }
+  return { kind: reason === CRAWLED ? 'again' : 'aborted', ending }
 }
 
 /**

@@ -64,7 +64,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
       reader = await tellHang(clock, opening, onHang)
       ports.hold(fileIndex, false)
       // Its slot went to another. Many files may open at once when their drive is back: each waits for its turn, but not twice.
-      if (attempt.isHung === false && !attempt.isFreshConnection) return { kind: 'crawled', ending: 'neverWhole' }
+      if (attempt.isHung === false && !attempt.isFreshConnection) return { kind: 'again', ending: 'neverWhole' }
     } else reader = opening
     attempt.isSending = true
     const hasher = attempt.isWhole ? ports.hasher : undefined

@@ -144,8 +144,8 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
       case 'aborted':
         // Nothing more of its file, or of the session, is sent.
         return
-      case 'crawled':
-        // The part did not fail, so it does not wait and uses up no try.
+      case 'again':
+        // The part does not wait and uses up no try.
         goAgain({ ...onFresh, attempt: turn.attempt + 1 })
         return
       case 'source':

@@ -146,15 +146,15 @@ describe('an attempt that was left', () => {
   })
 
   it.each([
-    ['crawled, and is sent again', CRAWLED],
-    ['aborted, and nothing more of it is sent', new Error('paused')],
-    ['aborted, although its watch ran out after that', new Error('paused'), LATE],
-  ])('was %s', (how, reason, expiry?: TransportError) => {
+    ['because it crawled is sent again', 'again', CRAWLED],
+    ['because of a pause is not sent any more', 'aborted', new Error('paused')],
+    ['because of a pause, before its watch ran out, is not sent any more', 'aborted', new Error('paused'), LATE],
+  ] as const)('%s', (_, kind, reason, expiry?: TransportError) => {
     const controller = new AbortController()
     controller.abort(reason)
     const attempt = { controller, isSending: true, expiry } as Attempt
 
-    expect(leave(attempt)).toEqual({ kind: how.split(',')[0], ending: 'doubtful' })
+    expect(leave(attempt)).toEqual({ kind, ending: 'doubtful' })
     expect(attempt.isSending).toBe(false)
   })
 
