@@ -1,6 +1,7 @@
 // Listens to the line for background: how long it takes to answer while we send. Where the transport can measure a round trip,
 // it does so twice a second; elsewhere each answer tells, by the time from the last byte handed over until it came.
 
+import { bodyLength } from '../body-length.ts'
 import { createAlarm } from '../time/alarm.ts'
 import { createBackground } from './background.ts'
 import type { Transport, TransportReply, TransportRequest } from '../ports.ts'
@@ -47,7 +48,7 @@ export function createLineDelay(ports: RoundTripPorts, onRate: (bytesPerSecond: 
 
   const sendAndHear = async (request: TransportRequest, forward: Transport['send']): Promise<TransportReply> => {
     let handedOverAtMs: number | undefined
-    const lengthBytes = bodyLength(request)
+    const lengthBytes = request.body ? bodyLength(request.body) : 0
     const reply = await forward({
       ...request,
       onSent(sentBytes) {
@@ -77,9 +78,4 @@ export function createLineDelay(ports: RoundTripPorts, onRate: (bytesPerSecond: 
       if (!isActive) probing?.abort()
     },
   }
-}
-
-function bodyLength({ body }: TransportRequest): number {
-  if (body === undefined) return 0
-  return body.kind === 'bytes' ? body.bytes.byteLength : body.lengthBytes
 }
