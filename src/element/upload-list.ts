@@ -90,8 +90,7 @@ export function createUploadList(listener: ListListener): UploadList {
       tell('file', status)
     })
     upload.on('waiting', (outage) => {
-      job.outage = outage
-      job.sentAtOutage = upload.progress().sentBytes
+      job.outage = { ...outage, sentBytes: upload.progress().sentBytes }
       tell('waiting')
     })
     upload.on('retry', ({ fileIndex }) => {
