@@ -186,6 +186,19 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, in the han
     expect(seen).toEqual(['Hier ablegen oder hier', 'uploading', { playerId: 'p-17' }])
   })
 
+  test('has whatever name a page gives it, and is registered under it once, however often that is asked', async () => {
+    const page = await openPage()
+    const phases = await page.evaluate(() => {
+      elementRig.defineMocapUploader('team-uploader')
+      elementRig.defineMocapUploader('team-uploader')
+      elementRig.defineMocapUploader()
+      const names = ['team-uploader', 'mocap-uploader'] as 'mocap-uploader'[]
+      return names.map((name) => document.createElement(name).phase)
+    })
+
+    expect(phases).toEqual(['empty', 'empty'])
+  })
+
   test('pauses and goes on where a page says so, and gives the focus to where files come in', async () => {
     const page = await openPage()
     const phases = await page.evaluate(async () => {
@@ -203,6 +216,28 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, in the han
     expect(await page.evaluate(() => document.activeElement!.shadowRoot!.activeElement!.textContent)).toBe(
       'Choose files',
     )
+  })
+
+  test('tries again what failed where a page says so', async () => {
+    const page = await openPage()
+    const begun = await page.evaluate(async () => {
+      const { element } = elementRig.showScripted()
+      const { uplink } = globalThis.scripted
+      const { uploadVideos } = uplink
+      let begun = 0
+      uplink.uploadVideos = (input) => {
+        begun += 1
+        return Object.assign(uploadVideos(input), { done: () => Promise.reject(new Error('No service answers.')) })
+      }
+      const ended = new Promise((resolve) => element.addEventListener('mocap-upload-error', resolve, { once: true }))
+      element.addFiles([new File(['x'], 'swing-01.mp4')])
+      await element.start()
+      await ended
+      await element.retry()
+      return begun
+    })
+
+    expect(begun).toBe(2)
   })
 
   test('says that the page is not set up where it has nothing to upload with, and tells those who run the page what to give', async () => {
@@ -231,6 +266,9 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, in the han
     const named = page.getByRole('alert').getByRole('listitem')
     await expect.poll(() => named.count()).toBe(6)
     expect(await named.last().textContent()).toBe('and 3 more')
+    // A start with nothing to start leaves them to be read.
+    await page.evaluate(() => document.querySelector('mocap-uploader')!.start())
+    expect(await named.count()).toBe(6)
   })
 
   test('leaves a drag without files to the page', async () => {

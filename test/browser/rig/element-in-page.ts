@@ -2,6 +2,7 @@
 
 import '../../../src/element/define.ts'
 import { createUplink, drivenSessions, indexedDbJournal, type BrowserUplink } from '../../../src/browser.ts'
+import { defineMocapUploader } from '../../../src/element.ts'
 import type { Upload, UploadEvents, UploadFileStatus, UploadProgress, UploadState } from '../../../src/flows/upload.ts'
 
 type Handlers = { [Name in keyof UploadEvents]?: ((event: UploadEvents[Name]) => void)[] }
@@ -105,7 +106,7 @@ async function look(): Promise<void> {
   await new Promise(requestAnimationFrame)
 }
 
-const elementRig = { scriptedUplink, showScripted, uplinkOf, tryOnce, look }
+const elementRig = { scriptedUplink, showScripted, uplinkOf, tryOnce, look, defineMocapUploader }
 
 declare global {
   var elementRig: {
@@ -114,6 +115,7 @@ declare global {
     uplinkOf: typeof uplinkOf
     tryOnce: typeof tryOnce
     look: typeof look
+    defineMocapUploader: typeof defineMocapUploader
   }
   var scripted: ReturnType<typeof scriptedUplink>
   /** The element's events in order, with names and details. */
