@@ -16,7 +16,7 @@ export interface Attempt {
   readonly isWhole: boolean
   /**
    * Of this attempt alone: whoever holds the attempt may abort it, and so does the watchdog over its waits. The reason tells
-   * which of them did.
+   * whether it was the watchdog.
    */
   readonly controller: AbortController
   /**
@@ -46,10 +46,9 @@ export interface Attempt {
  * How an attempt ended. `received`: stored, with its receipt. `refused`: answered otherwise (`isDead`: whatever
  * it says, no request will be taken under this address). `missing`: no answer. `source`: our own bytes could not be read or
  * hashed, or have changed, or no request can be made for them; another attempt would end in the same way, unless the error is
- * retryable. `aborted`: the signal fired. `again`: nothing failed, and its part goes again. Either it was reset because it crawled,
- * and `ending` is `doubtful` when its last byte left at that very moment; or its source took so long to open that its slot had
- * gone to another. `expired`: no request was made, because its address had expired, or been replaced, by the time its source was
- * open.
+ * retryable. `aborted`: nothing failed. The signal fired, or its source took so long to open that its slot had gone to another; its
+ * part goes again, where anything of its file still does. `expired`: no request was made, because its address had expired, or been
+ * replaced, by the time its source was open.
  */
 export type AttemptResult =
   | { readonly kind: 'received'; readonly receipt: Receipt }
@@ -60,18 +59,8 @@ export type AttemptResult =
     }
   | { readonly kind: 'missing'; readonly ending: AttemptEnding; readonly error: TransportError }
   | { readonly kind: 'source'; readonly ending: AttemptEnding; readonly error: UploadError }
-  | { readonly kind: 'aborted' | 'again'; readonly ending: AttemptEnding }
+  | { readonly kind: 'aborted'; readonly ending: AttemptEnding }
   | { readonly kind: 'expired' }
-
-/** The reason for an attempt that is reset because it crawls while others fly. */
-export const CRAWLED = /* @__PURE__ */ new Error('The connection crawled while others did not.')
-
-/** What became of an attempt that was aborted: the first to abort it counts. */
-export function abortedAs({ controller, expiry }: Attempt, ending: AttemptEnding): AttemptResult {
-  const { reason } = controller.signal as { readonly reason: unknown }
-  if (expiry && reason === expiry) return { kind: 'missing', ending, error: expiry }
-  return { kind: reason === CRAWLED ? 'again' : 'aborted', ending }
-}
 
 /**
  * Calls an attempt over that was aborted and does not end: a read from a drive that is gone, or a host's transport or hasher, may
@@ -81,5 +70,9 @@ export function leave(attempt: Attempt): AttemptResult {
   attempt.isSending = false
   attempt.watchdog?.stop()
   attempt.lease?.leave?.()
-  return abortedAs(attempt, 'doubtful')
+  const { controller, expiry } = attempt
+  const ending = 'doubtful'
+  // The first to abort it counts: its watch may have run out after that.
+  if (expiry && controller.signal.reason === expiry) return { kind: 'missing', ending, error: expiry }
+  return { kind: 'aborted', ending }
 }

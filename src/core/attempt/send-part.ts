@@ -2,7 +2,7 @@
 // give each back when nothing touches it any more. Whether and when to try again is not decided here: a part that waits for its
 // next attempt must hold neither a slot nor a window.
 
-import { abortedAs, type Attempt, type AttemptResult } from './attempt.ts'
+import type { Attempt, AttemptResult } from './attempt.ts'
 import { timeoutsFor } from './attempt-timeouts.ts'
 import { invalid, isTransportError, isUploadError, type AttemptEnding } from '../errors.ts'
 import { judgeReply, receiptOf } from './judge-reply.ts'
@@ -64,7 +64,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
       reader = await tellHang(clock, opening, onHang)
       ports.hold(fileIndex, false)
       // Its slot went to another. Many files may open at once when their drive is back: each waits for its turn, but not twice.
-      if (attempt.isHung === false && !attempt.isFreshConnection) return { kind: 'again', ending: 'neverWhole' }
+      if (attempt.isHung === false && !attempt.isFreshConnection) return { kind: 'aborted', ending: 'neverWhole' }
     } else reader = opening
     attempt.isSending = true
     const hasher = attempt.isWhole ? ports.hasher : undefined
@@ -115,7 +115,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     const readError = body?.readError?.()
     if (readError !== undefined) return sourceFailure(readError, ending)
     // These are equal when the watchdog ended the attempt, or when nothing did: both are undefined then.
-    if (signal.reason !== attempt.expiry) return abortedAs(attempt, ending)
+    if (signal.reason !== attempt.expiry) return { kind: 'aborted', ending }
     // A platform that could not read the Blob says only that no answer came.
     const changed = reader && body?.isUnread && (await changeOf(reader))
     if (changed) return sourceFailure(changed, ending)

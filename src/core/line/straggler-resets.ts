@@ -1,7 +1,7 @@
 // Resets the attempt that holds up the end of a session, so that its part goes again on a new connection. Only where an abort
 // resets the connection: otherwise the second attempt could meet the first.
 
-import { CRAWLED, type Attempt } from '../attempt/attempt.ts'
+import type { Attempt } from '../attempt/attempt.ts'
 import type { Unit } from '../ports.ts'
 import { createStragglerWatch } from './straggler.ts'
 
@@ -12,6 +12,7 @@ export interface StragglerResets {
 
 /** How often a part may be reset for crawling. */
 const MAX_RESETS = 2
+const CRAWLED = /* @__PURE__ */ new Error('The connection crawled while others did not.')
 
 /** Makes the resets of one session. */
 export function createStragglerResets(createWatch = createStragglerWatch<Attempt>): StragglerResets {
