@@ -269,21 +269,28 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, in the han
     expect(begun).toBe(2)
   })
 
-  test('says that the page is not set up where it has nothing to upload with, and tells those who run the page what to give', async () => {
-    const page = await openPage()
-    const errors = await page.evaluate(async () => {
-      const element = document.createElement('mocap-uploader')
-      const told: string[] = []
-      element.addEventListener('mocap-upload-error', ({ detail }) => told.push(detail.error.code, detail.error.message))
-      document.body.replaceChildren(element)
-      element.addFiles([new File(['x'], 'swing-01.mp4')])
-      await element.start()
-      return told
-    })
+  test.each(['base-url', 'credentials'])(
+    'says that the page is not set up where it has nothing but %s to upload with, and tells those who run it what to give',
+    async (given) => {
+      const page = await openPage()
+      const errors = await page.evaluate(async (only) => {
+        const element = document.createElement('mocap-uploader')
+        if (only === 'credentials') element.credentials = { apiKey: 'own' }
+        else element.setAttribute('base-url', location.origin)
+        const told: string[] = []
+        element.addEventListener('mocap-upload-error', ({ detail }) =>
+          told.push(detail.error.code, detail.error.message),
+        )
+        document.body.replaceChildren(element)
+        element.addFiles([new File(['x'], 'swing-01.mp4')])
+        await element.start()
+        return told
+      }, given)
 
-    await page.getByRole('alert').getByText('This page is not set up for uploads.').waitFor()
-    expect(errors).toEqual(['ERR_UPLOAD_INVALID_ARGUMENT', 'Give uplink or base-url and credentials.'])
-  })
+      await page.getByRole('alert').getByText('This page is not set up for uploads.').waitFor()
+      expect(errors).toEqual(['ERR_UPLOAD_INVALID_ARGUMENT', 'Give uplink or base-url and credentials.'])
+    },
+  )
 
   test('names the first of many files that it refuses, and counts the rest', async () => {
     const page = await openPage()
@@ -298,6 +305,55 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, in the han
     // A start with nothing to start leaves them to be read.
     await page.evaluate(() => document.querySelector('mocap-uploader')!.start())
     expect(await named.count()).toBe(6)
+  })
+
+  test('names what it refuses now, and nothing of what it refused before', async () => {
+    const page = await openPage()
+    const named = await page.evaluate(async () => {
+      const { element } = elementRig.showScripted()
+      for (const name of ['notes-1.pdf', 'notes-2.pdf']) element.addFiles([new File(['x'], name)])
+      await new Promise(requestAnimationFrame)
+      return [...element.shadowRoot!.querySelectorAll('[role=alert] bdi')].map(({ textContent }) => textContent)
+    })
+
+    expect(named).toEqual(['notes-2.pdf'])
+  })
+
+  test('takes two captures of one name only where it may rename them, and tells so outside of a shadow root', async () => {
+    const page = await openPage()
+    const refused = await page.evaluate(() => {
+      const heard: string[] = []
+      document.addEventListener('mocap-upload-refused', ({ detail }) =>
+        heard.push(...detail.files.map((of) => of.reason)),
+      )
+      const around = document.body.appendChild(document.createElement('div')).attachShadow({ mode: 'open' })
+      return [null, 'false', ''].map((rename) => {
+        const element = document.createElement('mocap-uploader')
+        element.setAttribute('flow', 'capture')
+        if (rename !== null) element.setAttribute('rename', rename)
+        around.replaceChildren(element)
+        element.addFiles(['x', 'xy'].map((bytes) => new File([bytes], 'take-1.action')))
+        return heard.splice(0)
+      })
+    })
+
+    expect(refused).toEqual([['name'], ['name'], []])
+  })
+
+  test('offers no folders where the browser has no picker for them', async () => {
+    const page = await openPage()
+    const isHidden = await page.evaluate(async () => {
+      const isHiddenNow = async () => {
+        const { element } = elementRig.showScripted()
+        await new Promise(requestAnimationFrame)
+        return element.shadowRoot!.querySelector<HTMLElement>('[part~=folder-button]')!.hidden
+      }
+      const before = await isHiddenNow()
+      Reflect.deleteProperty(HTMLInputElement.prototype, 'webkitdirectory')
+      return [before, await isHiddenNow()]
+    })
+
+    expect(isHidden).toEqual([false, true])
   })
 
   test('leaves a drag without files to the page', async () => {

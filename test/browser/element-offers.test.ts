@@ -319,6 +319,8 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
       .getByRole('dialog', { name: 'Give this upload up?' })
       .getByText('1 of 2 files confirmed', { exact: true })
       .waitFor()
+    // What is confirmed cannot be given up here.
+    expect(await button(page, 'Give everything up').count()).toBe(0)
     await button(page, 'Keep 1 file, give up the rest').click()
     await offer(page).waitFor({ state: 'detached' })
     await page.reload()
@@ -442,6 +444,13 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
     test('says why fewer bytes are kept than were shown, when it is paused', async () => {
       const page = await openHalfSent()
       await button(page, 'Pause').click()
+
+      await expect.poll(() => facts(page)).toEqual(['0 bytes of 100 bytes', 'what was on its way is sent again'])
+    })
+
+    test('says so too when it waits', async () => {
+      const page = await openHalfSent()
+      await page.evaluate(() => globalThis.scripted.stop('waiting'))
 
       await expect.poll(() => facts(page)).toEqual(['0 bytes of 100 bytes', 'what was on its way is sent again'])
     })

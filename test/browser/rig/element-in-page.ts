@@ -14,8 +14,12 @@ function scriptedUplink(): {
   /** What its progress says of the line. */
   readonly line: { bytesPerSecond: number; remainingMs: number | undefined }
   change(fileIndex: number, to: Partial<UploadFileStatus>): void
+  /** Has it try a part of a file again. */
+  retry(fileIndex: number): void
   /** Brings it to a standstill in this state. */
   stop(state: UploadState): void
+  /** Ends it by an error. */
+  fail(): void
 } {
   const files: UploadFileStatus[] = []
   const handlers: Handlers = {}
@@ -31,6 +35,8 @@ function scriptedUplink(): {
     ...{ ...line, filesTotal: files.length },
     ...{ filesConfirmed: countOf('confirmed'), filesFailed: countOf('failed') },
   })
+  let fail = (): void => undefined
+  const ended = new Promise((_, reject) => (fail = () => reject(new Error('No service answers.'))))
   const upload = {
     ...{ flow: 'video', key: 'scripted', state: 'uploading' as UploadState, progress, files: () => files },
     // As in the engine, bytes without a receipt are sent again later.
@@ -42,11 +48,14 @@ function scriptedUplink(): {
       ;(handlers[name] ??= []).push(handler)
       return () => undefined
     },
-    done: () => new Promise(() => undefined),
+    done: () => ended,
   }
   const stop = (state: UploadState): void => {
     upload.state = state
     files.forEach(({ confirmedBytes }, fileIndex) => change(fileIndex, { sentBytes: confirmedBytes }))
+  }
+  const retry = (fileIndex: number): void => {
+    for (const handler of handlers.retry ?? []) handler({ fileIndex } as UploadEvents['retry'])
   }
   const change = (fileIndex: number, to: Partial<UploadFileStatus>): void => {
     const status = files[fileIndex]
@@ -66,7 +75,7 @@ function scriptedUplink(): {
       return upload as unknown as Upload
     },
   } as unknown as BrowserUplink
-  return { uplink, files, line, change, stop }
+  return { uplink, files, line, change, retry, stop, fail: () => fail() }
 }
 
 /** Makes an element with such an Uplink, which is `scripted` from then on, the only thing on the page. */
