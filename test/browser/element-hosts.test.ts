@@ -90,6 +90,35 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, in the han
     await expect.poll(isLeft).toBe(false)
   })
 
+  test('leaves nothing that listens to the page when it is gone, except for the one clock that all visits of its view share', async () => {
+    const page = await openPage()
+    const devTools = await page.context().newCDPSession(page)
+    const listenersOn = async (expression: string) => {
+      const { result } = await devTools.send('Runtime.evaluate', { expression })
+      const { listeners } = await devTools.send('DOMDebugger.getEventListeners', { objectId: result.objectId! })
+      return listeners.length
+    }
+    const listeners = async () => [await listenersOn('window'), await listenersOn('document')]
+    const [onWindow = NaN, onDocument = NaN] = await listeners()
+    await page.evaluate(async () => {
+      for (let visits = 3; visits > 0; visits -= 1) {
+        const element = document.createElement('mocap-uploader')
+        element.setAttribute('base-url', location.origin)
+        element.credentials = { apiKey: 'k' }
+        document.body.replaceChildren(element)
+        await elementRig.look()
+        element.remove()
+      }
+    })
+    const left = async () => {
+      await devTools.send('HeapProfiler.collectGarbage')
+      await page.evaluate(() => void document.dispatchEvent(new Event('resume')))
+      return listeners()
+    }
+
+    await expect.poll(left).toEqual([onWindow, onDocument + 1])
+  })
+
   test('takes undefined for what is no longer given, as React sets it', async () => {
     const page = await openPage()
     const titles = await page.evaluate(async () => {
