@@ -1,8 +1,8 @@
 // The service's credentials: kept in closures, checked before use, asked for again once when refused, and never shown.
 
-import { invalid, isUploadError, TransportError, UploadError } from '../core/errors.ts'
+import { invalid, TransportError, UploadError } from '../core/errors.ts'
 import type { Clock } from '../core/ports.ts'
-import { withinTime } from '../core/time/within-time.ts'
+import { timeout, withinTime } from '../core/time/within-time.ts'
 
 /**
  * A credential, or a function that gets it. The function is called for the first call, and again when the service
@@ -91,15 +91,20 @@ async function askSource(
   source: () => string | Promise<string>,
   label: string,
 ): Promise<string> {
-  const late = `The ${label} function gave no answer within ${timeoutMs / 1000} s.`
+  const late = timeout(`The ${label} function gave no answer within ${timeoutMs / 1000} s.`)
   const details = { credential: label }
   try {
     // A function that hangs must not hold up every later call: once its time is up, the next one asks anew.
-    return await withinTime(clock, timeoutMs, late, async () => source())
+    return await withinTime(
+      clock,
+      timeoutMs,
+      () => late,
+      async () => source(),
+    )
   } catch (error) {
-    const isLate = isUploadError(error) && error.message === late
+    const isLate = error === late
     const kind = error instanceof Error && /^\w{1,40}$/.test(error.name) ? error.name : 'a failure'
-    const words = isLate ? late : `The ${label} function ended in ${kind}.`
+    const words = isLate ? late.message : `The ${label} function ended in ${kind}.`
     if (isLate || kind === 'TypeError') {
       const how = { ending: 'neverWhole', phase: 'connect', details } as const
       throw new TransportError(isLate ? 'ERR_UPLOAD_TIMEOUT' : 'ERR_UPLOAD_NETWORK', words, how)

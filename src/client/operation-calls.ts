@@ -1,6 +1,7 @@
 // Each method of the client: checks its input, puts it on the wire, makes the call, and reads what the method needs
 // from the reply. An error about a reply that lacks something also names what was sent.
 
+import { wasDoubtful } from '../core/errors.ts'
 import type { Clock } from '../core/ports.ts'
 import type { BaseUrl } from './base-url.ts'
 import type { Caller } from './caller.ts'
@@ -101,7 +102,8 @@ export function createOperations(baseUrl: BaseUrl, caller: Caller, clock: Clock)
       async cancel(uploadSessionId, options) {
         const sent = { id: checkId(uploadSessionId, 'uploadSessionId'), isBodyNeeded: false }
         await perform('videoUploads.cancel', sent, options).catch((error: unknown) => {
-          if (!isGoneAfterDoubt(error)) throw error
+          // An earlier try may have cancelled the session, in which case a later one finds nothing.
+          if (!isGone(error) || !wasDoubtful(error)) throw error
         })
       },
     },
@@ -111,9 +113,4 @@ export function createOperations(baseUrl: BaseUrl, caller: Caller, clock: Clock)
 
 function analysisOf(answer: Answer) {
   return isWireObject(answer.json) ? analysisFromWire(answer.json) : lacks(answer, 'the record')
-}
-
-/** An earlier try may have cancelled the session, in which case a later one finds nothing. */
-function isGoneAfterDoubt(error: unknown): boolean {
-  return isGone(error) && error.details['isDoubtful'] === true
 }

@@ -6,7 +6,7 @@ import { asOurs } from '../core/errors.ts'
 import { sessionsOf } from '../core/journal/fold-journal.ts'
 import type { Clock, Protocol } from '../core/ports.ts'
 import type { SessionRecord } from './session-record.ts'
-import { withinTime } from '../core/time/within-time.ts'
+import { timeout, withinTime } from '../core/time/within-time.ts'
 import type { UploadDefinition } from './upload-definition.ts'
 
 export interface EndSessionsOptions extends Pick<UploadDefinition, 'wasCancelAsked'> {
@@ -19,7 +19,7 @@ export interface EndSessionsOptions extends Pick<UploadDefinition, 'wasCancelAsk
 const CANCEL_WITHIN_MS = 60_000
 /** How long ending the sessions that were left may delay what goes on, ms. */
 const END_LEFT_WITHIN_MS = 15_000
-const TOO_LATE = 'The service was not reached in time to be told of the cancel.'
+const tooLate = (): Error => timeout('The service was not reached in time to be told of the cancel.')
 
 /**
  * Ends all sessions, wherever files were moved when addresses died. Sessions with confirmed files are ended only where those
@@ -62,7 +62,7 @@ function endEach(
 ): Promise<{ readonly sessionId: string | number; readonly failure: Error | undefined }[]> {
   return Promise.all(
     sessionIds.map(async (sessionId) => {
-      const ended = withinTime(clock, withinMs, TOO_LATE, async (signal) => protocol.cancel?.(sessionId, signal))
+      const ended = withinTime(clock, withinMs, tooLate, async (signal) => protocol.cancel?.(sessionId, signal))
       return { sessionId, failure: await ended.then(nothing, asError) }
     }),
   )

@@ -10,13 +10,12 @@ import type { Clock, Protocol } from '../core/ports.ts'
 import { foreignWords } from '../core/redact.ts'
 import { sleep } from '../core/time/sleep.ts'
 import type { RenewalReason, TransferEvent } from '../core/transfer/transfer-job.ts'
-import { unlessAborted } from '../core/unless-aborted.ts'
 import { checkLife } from './address-life.ts'
 import { wrong } from '../protocols/match-addresses.ts'
 import { checkAddressed } from './check-addressed.ts'
 import { openSession } from './open-session.ts'
 import type { SessionRecord } from './session-record.ts'
-import { withinTime } from '../core/time/within-time.ts'
+import { timeout, withinTime } from '../core/time/within-time.ts'
 
 /**
  * A host's own way to sign again. Returns one address per requested part number, in the same order. If it fails or takes longer
@@ -57,6 +56,7 @@ export interface RenewalOptions extends AddressRules {
 const MAX_REFUSALS = 3
 const CONTRADICTION_WAIT_MS = 1_000
 const RENEW_WITHIN_MS = 60_000
+const unsigned = (): Error => timeout('renewAddresses gave no answer in time.')
 
 /** Resolves to true when the file has live addresses. Rejects when it never will. */
 export function createRenewal(options: RenewalOptions): (file: LedgerFile, reason: RenewalReason) => Promise<boolean> {
@@ -127,12 +127,8 @@ async function askHost(
   const { serverFileId } = file
   let signed: readonly string[]
   try {
-    signed = await withinTime(clock, RENEW_WITHIN_MS, 'renewAddresses gave no answer in time.', async () =>
-      unlessAborted(
-        renewAddresses({ sessionId, serverFileId, fileName: file.plan.name, partNumbers: missing }),
-        signal,
-      ),
-    )
+    const ask = async () => renewAddresses({ sessionId, serverFileId, fileName: file.plan.name, partNumbers: missing })
+    signed = await withinTime(clock, RENEW_WITHIN_MS, unsigned, ask, signal)
   } catch (error) {
     if (signal.aborted || isUploadError(error)) throw error
     // The host's own error fails this file. It is not a bug of ours that ends the session.

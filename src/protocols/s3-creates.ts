@@ -5,8 +5,7 @@ import { invalid, isUploadError, UploadError, wasDoubtful, withDetails } from '.
 import { given } from '../core/given.ts'
 import type { CreatedSession, HostWait, OnWaiting } from '../core/ports.ts'
 import { parseHttpDateMs } from '../core/retry-after.ts'
-import { createTimeLimit } from '../core/time/time-limit.ts'
-import { timeout } from '../core/time/within-time.ts'
+import { timeout, withinTime } from '../core/time/within-time.ts'
 import { inTurns } from './in-turns.ts'
 import { callS3 } from './s3-call.ts'
 import type { S3CallPorts } from './s3-sign.ts'
@@ -89,16 +88,15 @@ function checkKeys(keys: readonly string[]): void {
 async function forget(ports: S3CallPorts, uploads: readonly S3SessionUpload[]): Promise<readonly S3SessionUpload[]> {
   const left = new Set(uploads)
   const once = { ...ports, tries: 1, giveUpAfterMs: 0 }
-  const { signal, end } = createTimeLimit(ports.clock, FORGET_WITHIN_MS, () =>
-    timeout('The store was not told in time.'),
-  )
-  const abort = async (upload: S3SessionUpload): Promise<void> => {
+  const tooLate = (): Error => timeout('The store was not told in time.')
+  const abort = async (upload: S3SessionUpload, signal: AbortSignal): Promise<void> => {
     const { key, uploadId } = upload
     const outcome = await callS3(once, { operation: 'abort', key, uploadId }, signal)
     if (outcome.kind === 'done' || (outcome.kind === 'refused' && outcome.error.status === 404)) left.delete(upload)
   }
-  await inTurns(uploads, CALLS_AT_ONCE, abort).catch(() => undefined)
-  end()
+  await withinTime(ports.clock, FORGET_WITHIN_MS, tooLate, (signal) =>
+    inTurns(uploads, CALLS_AT_ONCE, (upload) => abort(upload, signal)),
+  ).catch(() => undefined)
   return [...left]
 }
 

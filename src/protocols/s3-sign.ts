@@ -1,6 +1,5 @@
 // Requests to an S3-compatible store are signed by the host: anew for each try, and with the same patience as a call.
 
-import { createTimeLimit } from '../core/time/time-limit.ts'
 import { checkAddress, readAddressPolicy, type AddressPolicy } from '../core/address/address-policy.ts'
 import { isPublicHost } from '../core/address/public-host.ts'
 import { isUploadError, UploadError } from '../core/errors.ts'
@@ -8,7 +7,7 @@ import type { Clock, Random, Transport } from '../core/ports.ts'
 import { foreignWords } from '../core/redact.ts'
 import { backoffMs } from '../core/retry.ts'
 import { sleep } from '../core/time/sleep.ts'
-import { unlessAborted } from '../core/unless-aborted.ts'
+import { withinTime } from '../core/time/within-time.ts'
 
 export const DEFAULT_TRIES = 5
 
@@ -76,15 +75,11 @@ export async function signPart(ports: S3CallPorts, request: PartRequest, signal:
 }
 
 /** Asks the host once, for as long as one try may take. */
-export async function signWithin(ports: S3CallPorts, request: S3SignRequest, signal: AbortSignal): Promise<Signed> {
+export function signWithin(ports: S3CallPorts, request: S3SignRequest, signal: AbortSignal): Promise<Signed> {
   const limitMs = timeoutOf(ports)
   const tooLate = (): Error => notSigned(request, `nothing for ${limitMs / 1000} s.`)
-  const deadline = createTimeLimit(ports.clock, limitMs, tooLate, signal)
-  try {
-    return await signFor(ports, request, deadline.signal)
-  } finally {
-    deadline.end()
-  }
+  // A signer that ignores the signal must not hold us up.
+  return withinTime(ports.clock, limitMs, tooLate, (until) => signFor(ports, request, until), signal)
 }
 
 /**
@@ -94,8 +89,8 @@ export async function signWithin(ports: S3CallPorts, request: S3SignRequest, sig
 async function signFor(ports: S3CallPorts, request: S3SignRequest, signal: AbortSignal): Promise<Signed> {
   let signed: Signed
   try {
-    // A signer that ignores the signal must not hold us up, and one that returns nothing has not signed.
-    const { url, headers } = await unlessAborted(ports.sign(request, signal), signal)
+    // One that returns nothing has not signed.
+    const { url, headers } = await ports.sign(request, signal)
     // Servers in some languages write no headers as null.
     signed = { url, headers: headers ?? {} }
   } catch (error) {

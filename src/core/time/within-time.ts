@@ -5,14 +5,15 @@ import type { Clock } from '../ports.ts'
 import { unlessAborted } from '../unless-aborted.ts'
 import { createTimeLimit } from './time-limit.ts'
 
-/** Settles as the task does; rejects with ERR_UPLOAD_TIMEOUT and the message `late` when the time is up. */
+/** Settles as the task does; rejects with what `tooLate` makes when the time is up, and with the outer signal's reason. */
 export async function withinTime<T>(
   clock: Clock,
   limitMs: number,
-  late: string,
+  tooLate: () => Error,
   task: (signal: AbortSignal) => Promise<T>,
+  outer?: AbortSignal,
 ): Promise<T> {
-  const { signal, end } = createTimeLimit(clock, limitMs, () => timeout(late))
+  const { signal, end } = createTimeLimit(clock, limitMs, tooLate, outer)
   try {
     return await unlessAborted(task(signal), signal)
   } finally {

@@ -9,8 +9,9 @@ import type { HostWatch } from './host-watch.ts'
 import { isSettled, partAt, type LedgerFile } from '../journal/ledger.ts'
 import type { Clock, Random, Receipt, Unit, Verdict } from '../ports.ts'
 import { decideRetry } from '../retry.ts'
-import type { Schedule, Turn } from './schedule.ts'
+import type { Schedule } from './schedule.ts'
 import type { TransferJob } from './transfer-job.ts'
+import type { Turn } from './turn.ts'
 
 export interface AttemptEndOptions {
   readonly job: TransferJob

@@ -10,8 +10,8 @@ import { fileAt, partAt, type LedgerFile } from '../journal/ledger.ts'
 import { unlessLate } from '../time/unless-late.ts'
 import type { Tuning } from '../tuning.ts'
 import type { Protocol, Unit } from '../ports.ts'
-import type { Turn } from './schedule.ts'
 import type { TransferJob } from './transfer-job.ts'
+import type { Turn } from './turn.ts'
 
 /** What an attempt starts with: its turn, its address, and the generation of its file. */
 export interface AttemptStart {

@@ -2,7 +2,7 @@
 
 import { isUploadError, summarize, UploadError } from '../errors.ts'
 import type { LedgerFile } from '../journal/ledger.ts'
-import type { Turn } from './schedule.ts'
+import type { Turn } from './turn.ts'
 
 /** What ends the whole session: the service does not accept us, the journal fails, or the host is given up. */
 const FATAL_CODES = ['ERR_UPLOAD_CREDENTIALS_REFUSED', 'ERR_UPLOAD_JOURNAL', 'ERR_UPLOAD_HOST_UNREACHABLE']

@@ -56,8 +56,8 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
   const { clock, running, report } = options
   const circuit = createCircuit(options)
   const window = createCongestionWindow()
-  /** The end of the pause that was last reported. Undefined while the host is in reach, NaN once a new try was reported. */
-  let toldUntilMs: number | undefined
+  /** What was reported last: the end of a pause, or a new try. Undefined while the host is in reach. */
+  let told: number | 'tried' | undefined
   /** Missing answers since the host went out of reach. The next answer tells whether it really was. */
   let unjudged = 0
 
@@ -71,8 +71,8 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
       const message = `The storage ${host} ${what} for ${Math.round((nowMs - state.sinceMs) / 1_000)} s.${advice} The last failure: ${last}`
       const error = new UploadError('ERR_UPLOAD_HOST_UNREACHABLE', message, { cause })
       if (options.onGiveUp(error, phase === undefined)) answered(nowMs)
-    } else if (state.kind === 'open' && state.untilMs !== toldUntilMs) {
-      toldUntilMs = state.untilMs
+    } else if (state.kind === 'open' && state.untilMs !== told) {
+      told = state.untilMs
       const wallOffset = clock.wallNow() - nowMs
       const { status } = cause
       report({
@@ -104,8 +104,8 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
   const answered = (nowMs: number): void => {
     circuit.onSuccess(nowMs)
     // A pause that the host asked for is not ended by answers to requests from before it.
-    if (toldUntilMs === undefined || !isInReach(nowMs)) return
-    toldUntilMs = undefined
+    if (told === undefined || !isInReach(nowMs)) return
+    told = undefined
     report({ type: 'reachable' })
   }
 
@@ -142,8 +142,8 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
     },
     isInReach,
     tried() {
-      if (!toldUntilMs) return
-      toldUntilMs = NaN
+      if (told === undefined || told === 'tried') return
+      told = 'tried'
       report({ type: 'tried' })
     },
     probeNow: () => circuit.probeNow(clock.monotonicNow()),

@@ -14,8 +14,6 @@ import type { Unit } from '../ports.ts'
 import { createSorted } from './sorted.ts'
 import type { Turn, WaitingTurn } from './turn.ts'
 
-export type { Turn } from './turn.ts'
-
 export interface Schedule {
   /**
    * Adds units of a file, which go in this order. `deadlineMs`: when its addresses expire, on the clock of `take`; a later call

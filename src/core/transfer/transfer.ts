@@ -16,9 +16,10 @@ import { missingUnits } from './missing-units.ts'
 import { createMovedFiles } from './moved-files.ts'
 import { onAbort } from '../on-abort.ts'
 import type { Random } from '../ports.ts'
-import { createSchedule, type Turn } from './schedule.ts'
+import { createSchedule } from './schedule.ts'
 import { createSessionAddresses } from './session-addresses.ts'
 import type { TransferJob } from './transfer-job.ts'
+import type { Turn } from './turn.ts'
 
 /** What all transfers of an engine share. */
 export interface TransferPorts extends AttemptPorts, Pick<AttemptsOptions, 'onBytes' | 'watchStragglers'> {

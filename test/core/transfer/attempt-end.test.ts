@@ -7,7 +7,8 @@ import { TransportError, UploadError } from '../../../src/core/errors.ts'
 import { createLedger, fileAt, type LedgerFile } from '../../../src/core/journal/ledger.ts'
 import { createAttemptEnd } from '../../../src/core/transfer/attempt-end.ts'
 import { createHostWatch } from '../../../src/core/transfer/host-watch.ts'
-import { createSchedule, type Turn } from '../../../src/core/transfer/schedule.ts'
+import { createSchedule, type Schedule } from '../../../src/core/transfer/schedule.ts'
+import type { Turn } from '../../../src/core/transfer/turn.ts'
 import type { RenewalReason, TransferEvent, TransferJob } from '../../../src/core/transfer/transfer-job.ts'
 import { createSimulatedClock } from '../../helpers/simulated-clock.ts'
 
@@ -89,11 +90,26 @@ it.each([
 
   await end(result)
 
-  expect(again()).toEqual(turn === undefined ? undefined : expect.objectContaining(turn))
+  expect(again()).toEqual(expect.objectContaining(turn))
   expect(events.map(({ type }) => type)).toEqual(told)
   for (const event of events)
     if (event.type === 'retry') expect(event.error.code).toMatch(/^ERR_UPLOAD_(?:NETWORK|SERVICE_REPLY)$/)
   expect(recorded).toEqual([])
+})
+
+it('that was aborted goes no more once its file was dropped, or starts anew', async () => {
+  const stops: readonly ((schedule: Schedule) => void)[] = [
+    (schedule) => schedule.drop(0),
+    (schedule) => schedule.restart(0, []),
+  ]
+  for (const stop of stops) {
+    const { end, schedule, again } = setUp()
+
+    stop(schedule)
+    await end({ kind: 'aborted', ending: 'neverWhole' })
+
+    expect(again()).toBe(undefined)
+  }
 })
 
 describe('an address that is no longer taken', () => {
@@ -247,7 +263,7 @@ function setUp({ usedTries = 0, renew = () => true }: SetUpOptions = {}) {
     ended({ turn, file, address, generation: 0, addressedAtMs: 0, beganAtMs: 0, addressesWere: undefined }, result)
   const nowMs = clock.monotonicNow()
   return {
-    ...{ end, file, written: () => written(), events, recorded, reasons, failures, moves: () => moves },
+    ...{ end, file, schedule, written: () => written(), events, recorded, reasons, failures, moves: () => moves },
     waitsOrIsReady: () => schedule.readyCount(Infinity) > 0,
     again: () => schedule.take(schedule.nextDueMs(nowMs) ?? nowMs),
   }

@@ -1,7 +1,8 @@
 // The rules of the schedule once more, without heaps and counts: it looks at everything each time, and is judged by eye.
 
 import type { Unit } from '../../../src/core/ports.ts'
-import type { Schedule, Turn } from '../../../src/core/transfer/schedule.ts'
+import type { Schedule } from '../../../src/core/transfer/schedule.ts'
+import type { Turn } from '../../../src/core/transfer/turn.ts'
 
 interface NaiveFile {
   readonly place: number

@@ -3,7 +3,8 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Unit } from '../../../src/core/ports.ts'
-import { createSchedule, type Turn } from '../../../src/core/transfer/schedule.ts'
+import { createSchedule } from '../../../src/core/transfer/schedule.ts'
+import type { Turn } from '../../../src/core/transfer/turn.ts'
 import { naiveSchedule } from './naive-schedule.ts'
 
 const MINUTE_MS = 60_000

@@ -4,7 +4,8 @@ import { growth } from '../../helpers/growth.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Unit } from '../../../src/core/ports.ts'
-import { createSchedule, type Schedule, type Turn } from '../../../src/core/transfer/schedule.ts'
+import { createSchedule, type Schedule } from '../../../src/core/transfer/schedule.ts'
+import type { Turn } from '../../../src/core/transfer/turn.ts'
 
 const unit = (fileIndex: number, partNumber: number): Unit => ({ fileIndex, partNumber, start: 0, end: 1 })
 const units = (fileIndex: number, count: number): Unit[] =>
