@@ -57,6 +57,8 @@ export interface ObjectStoreOptions {
   readonly windowMs?: number | ((request: StoreRequest) => number)
   /** Time that an answer takes, ms. Default 0. */
   readonly answerMs?: number
+  /** Called once a whole part is there; it is answered when this resolves. Rejects when the signal fires. Default: after `answerMs`. */
+  readonly passOn?: (signal: AbortSignal) => Promise<void>
   readonly isProgressLive?: boolean
   /** Whether a body that was handed over completely before an abort is stored nevertheless. Default false. */
   readonly storesAborted?: () => boolean
@@ -163,7 +165,7 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
     const store = (piece: Uint8Array): void => void piecesOf(about.fileIndex).set(about.start, piece.slice())
     try {
       if (fault?.kind === 'silence') return await silence(signal)
-      await wait(answerMs, signal)
+      await (options.passOn?.(signal) ?? wait(answerMs, signal))
     } catch (error) {
       if (options.storesAborted?.() === true) store(bytes)
       throw error

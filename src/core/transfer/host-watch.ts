@@ -125,9 +125,14 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
         tries = AWAY_TRY
       } else if (result.kind === 'received' || result.kind === 'refused' || result.kind === 'missing') answered(nowMs)
       else return AWAY_TRY
-      // During an outage one part goes at a time, so its answer says nothing about how many the host takes.
+      const isLate = result.kind === 'missing' && isAnswerLate(result.error)
+      // A part that is refused again and again may itself be the cause.
+      const weight = (result.kind === 'missing' && !isLate ? MISSING_WEIGHT : 1) / turn.attempt
+      // During an outage one part goes at a time, so its answer says nothing about how many the host takes. What waits for its
+      // answer beside others was sent before.
       if (!isInReach(nowMs)) {
-        if (result.kind === 'missing') unjudged += 1
+        if (isLate && others) window.refused(beganAtMs, others, nowMs, weight)
+        else if (result.kind === 'missing') unjudged += 1
         return 0
       }
       // The answer was to a request from before, not to a probe. So there was no outage, and the failures meanwhile mean that
@@ -136,8 +141,7 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
       unjudged = 0
       const isTaken = result.kind === 'received' || (result.kind === 'refused' && result.verdict.kind !== 'retry')
       if (isTaken) window.taken(beganAtMs, others, nowMs)
-      // A part that is refused again and again may itself be the cause.
-      else window.refused(beganAtMs, others, nowMs, (result.kind === 'missing' ? MISSING_WEIGHT : 1) / turn.attempt)
+      else window.refused(beganAtMs, others, nowMs, weight)
       return tries
     },
     isInReach,
@@ -151,6 +155,14 @@ export function createHostWatch(options: HostWatchOptions): HostWatch {
     dueMs: (nowMs) => probeAtMs(nowMs) ?? window.dueMs(nowMs),
     probeAtMs,
   }
+}
+
+/**
+ * Whether a whole part was sent, and its answer awaited in vain. A gateway that takes whole parts, and passes them on over a slower
+ * line, answers none in time if it has too many. Then it looks like a host that is away, and answers the next part alone.
+ */
+function isAnswerLate({ code, phase }: TransportError): boolean {
+  return code === 'ERR_UPLOAD_TIMEOUT' && phase === 'answer'
 }
 
 type Retry = Extract<Verdict, { kind: 'retry' }>
