@@ -47,9 +47,14 @@ export async function runInterleaved(
   return takeTurns(setting, contestants, rounds, (contestant) => runOnce(setting, tools, contestant, isTls))
 }
 
+/** The order of a round, the first being 1: each begins with another contestant. */
+export function inOrderOf<One>(round: number, contestants: readonly One[]): readonly One[] {
+  const first = (round - 1) % contestants.length
+  return [...contestants.slice(first), ...contestants.slice(0, first)]
+}
+
 /**
- * Runs every contestant once in each round. Each round starts with another contestant, so that none always follows the
- * same one. A contestant that fails, or whose bytes did not all arrive, is out and is named in the shortfalls.
+ * Runs every contestant once in each round, in the round's order. A contestant that fails, or whose bytes did not all arrive, is out and is named in the shortfalls.
  */
 export async function takeTurns<One extends Turn>(
   setting: BenchSetting,
@@ -64,8 +69,7 @@ export async function takeTurns<One extends Turn>(
     if (rival !== undefined && !isInstalled(setting.root, rival)) out.set(contestant, 'is not installed in bench/')
   }
   for (let round = 1; round <= rounds; round += 1) {
-    const first = (round - 1) % contestants.length
-    for (const contestant of [...contestants.slice(first), ...contestants.slice(0, first)]) {
+    for (const contestant of inOrderOf(round, contestants)) {
       if (out.has(contestant)) continue
       try {
         const measures = await measure(contestant)

@@ -9,6 +9,7 @@ import {
   startPostgres,
   type PostgresServer,
 } from '../../test/helpers/postgres-server.ts'
+import { inOrderOf } from '../measure/interleaved.ts'
 import type { BenchPart, BenchSetting } from '../part.ts'
 import { barPlot, barRows } from '../report/bar-plot.ts'
 import { machineLine } from '../report/machine.ts'
@@ -53,8 +54,7 @@ export const servicePart: BenchPart = {
     try {
       const rounds = setting.rounds ?? 3
       for (let round = 1; round <= rounds; round += 1) {
-        const first = (round - 1) % arrangements.length
-        for (const arrangement of [...arrangements.slice(first), ...arrangements.slice(0, first)]) {
+        for (const arrangement of inOrderOf(round, arrangements)) {
           const { name } = arrangement
           try {
             for (const [call, measures] of await measure(setting, arrangement, postgres, isQuick)) {
