@@ -2,9 +2,10 @@
 // and a C compiler. `missingForLine` names what is missing, so that nobody mistakes a skipped run for a good one.
 
 import { execFile, execFileSync, spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
-import { accessSync, constants, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
+import { compiled } from '../measure/compiled.ts'
 
 const run = promisify(execFile)
 
@@ -79,7 +80,7 @@ export async function missingForLine(): Promise<readonly string[]> {
 
 /** Creates a line. The same seed loses the same packets, as far as they come in the same order. */
 export async function createLine(settings: LineSettings, seed: number): Promise<Line> {
-  const forwarderPath = await compileForwarder()
+  const forwarderPath = await compiled(FORWARDER_SOURCE, CACHE)
   const namespaces = { near: `mu-near-${String(process.pid)}`, far: `mu-far-${String(process.pid)}` }
   const children = new Set<ChildProcess>()
   let isClosed = false
@@ -184,16 +185,4 @@ async function withCubicAllowed(choose: () => Promise<unknown>): Promise<void> {
   } finally {
     if (!isAllowed) writeFileSync(path, allowed)
   }
-}
-
-async function compileForwarder(): Promise<string> {
-  const path = `${CACHE}/forwarder`
-  const builtMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
-  if (builtMs > statSync(FORWARDER_SOURCE).mtimeMs) return path
-  mkdirSync(CACHE, { recursive: true })
-  // Compiled under a temporary name first, because another run may be executing the old program.
-  const fresh = `${path}.${String(process.pid)}`
-  await run('cc', ['-O2', '-o', fresh, FORWARDER_SOURCE])
-  await run('mv', [fresh, path])
-  return path
 }

@@ -1,9 +1,8 @@
 // The plot of the part `line`: how much of each line every contestant filled, one panel for each line.
 
-import { barPlot, type BarPanel } from '../report/bar-plot.ts'
+import { barPlot, barRows, type BarPanel } from '../report/bar-plot.ts'
 import { machineLine, type Machine } from '../report/machine.ts'
-import { valuesOf, type Run } from '../report/result.ts'
-import { summarize } from '../report/statistics.ts'
+import type { Run } from '../report/result.ts'
 
 /** `isOurs` says whose bars have the strong colour. Lines and contestants appear in the order of their first runs. */
 export function sharePlot(plot: {
@@ -16,10 +15,8 @@ export function sharePlot(plot: {
   const lines = [...new Set(runs.flatMap(({ setting }) => setting?.['line'] ?? []))]
   const panels = lines.map((line): BarPanel => {
     const names = new Set(runs.filter(({ setting }) => setting?.['line'] === line).map(({ contestant }) => contestant))
-    const rows = [...names].flatMap((name) => {
-      const values = valuesOf(runs, name, 'linePercent', { line })
-      return values.length === 0 ? [] : [{ name, isOurs: isOurs(name), summary: summarize(values) }]
-    })
+    const contestants = [...names].map((name) => ({ name, isOurs: isOurs(name) }))
+    const rows = barRows(runs, contestants, 'linePercent', { line })
     return { title: `${line}: share of the line, % (more is better)`, rows, full: 100 }
   })
   return barPlot({ title: plot.title, panels, foot: machineLine(plot.machine) })

@@ -1,9 +1,9 @@
-// Compiles the two small C programs of the benchmark on first use, with the machine's own compiler.
+// Compiles the small C programs of the benchmark on first use, with the machine's own compiler.
 
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir, readFile, rename } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -26,12 +26,15 @@ export async function compiled(source: string, folder: string, flags: readonly s
   const program = join(folder, `${basename(source, '.c')}-${version}`)
   if (existsSync(program)) return program
   await mkdir(folder, { recursive: true })
+  // Under its own name only once it is whole, because another run may be looking for it.
+  const fresh = `${program}.${String(process.pid)}`
   const complaints: string[] = []
   for (const compiler of COMPILERS) {
     if (compiler === undefined) continue
     try {
       // Libraries must come after the source that needs them.
-      await run(compiler, ['-O2', '-pthread', '-o', program, source, ...flags])
+      await run(compiler, ['-O2', '-pthread', '-o', fresh, source, ...flags])
+      await rename(fresh, program)
       return program
     } catch (error) {
       complaints.push(`${compiler}: ${String((error as { stderr?: string }).stderr ?? error).slice(0, 300)}`)

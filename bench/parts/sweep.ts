@@ -41,7 +41,7 @@ function sweepPart(sweep: Sweep): BenchPart {
       const plot = (name: string, measure: string, yTitle: string) => ({
         name,
         svg: linePlot({
-          ...{ title: sweep.title, xTitle: sweep.axis, yTitle, xScale: 'doubling' },
+          ...{ title: sweep.title, xTitle: sweep.axis, yTitle },
           series: [OURS, BARE].map((contestant) => series(runs, contestant, sweep.axis, measure)),
           foot: machineLine(setting.machine),
         }),

@@ -1,7 +1,8 @@
 // A plot of horizontal bars: one row for each contestant, one panel for each measure, values written at the ends of the bars.
 
+import { valuesOf, type Run } from './result.ts'
 import { linearScale } from './scale.ts'
-import { readable, type Summary } from './statistics.ts'
+import { readable, summarize, type Summary } from './statistics.ts'
 import { element, FOOT_STEP, footLines, label, picture } from './svg.ts'
 
 export interface BarRow {
@@ -24,6 +25,19 @@ const LEFT = 250
 const RIGHT = WIDTH - 130
 const ROW = 24
 const THICKNESS = 14
+
+/** The rows of a measure. Contestants without a run of it have none: the table and the shortfalls name them. */
+export function barRows(
+  runs: readonly Run[],
+  contestants: readonly Pick<BarRow, 'name' | 'isOurs'>[],
+  measure: string,
+  setting?: Run['setting'],
+): BarRow[] {
+  return contestants.flatMap(({ name, isOurs }) => {
+    const values = valuesOf(runs, name, measure, setting)
+    return values.length === 0 ? [] : [{ name, isOurs, summary: summarize(values) }]
+  })
+}
 
 /** `foot` says where it was measured. The thin line of a row reaches from its lowest run to its highest. */
 export function barPlot(plot: {

@@ -1,4 +1,5 @@
-// A plot of lines over an axis. Each line has its name at its end, and each point shows the spread of its runs.
+// A plot of lines over an axis on which every doubling takes the same step, such as part sizes. Each line has its name at its end, and
+// each point shows the spread of its runs.
 
 import { doublingScale, linearScale, roundMarks, type Scale } from './scale.ts'
 import { element, FOOT_STEP, footLines, label, picture, SERIES_KINDS } from './svg.ts'
@@ -22,18 +23,10 @@ export interface LinePlot {
   readonly xTitle: string
   /** With the unit. */
   readonly yTitle: string
-  /** Default `linear`, from 0; `doubling` for part sizes and connections. */
-  readonly xScale?: 'linear' | 'doubling'
-  /** Marks of the x axis. Default: round numbers, or with `doubling` every x that was measured. */
-  readonly xMarks?: readonly number[]
   /** The first is ours and has the strong colour. At most six. */
   readonly series: readonly LineSeries[]
-  /** Levels to compare with, such as the rate of a line. */
-  readonly levels?: readonly { readonly name: string; readonly y: number }[]
   /** Where it was measured. */
   readonly foot: string
-  /** Whether each point has a dot. Default true; false for curves of many points. */
-  readonly hasDots?: boolean
 }
 
 const WIDTH = 760
@@ -47,10 +40,11 @@ export function linePlot(plot: LinePlot): string {
   const points = plot.series.flatMap((series) => series.points)
   if (points.length === 0) throw new Error('A plot needs at least one point.')
   if (plot.series.length > SERIES_KINDS.length) throw new Error(`A plot takes at most ${SERIES_KINDS.length} series.`)
-  const most = Math.max(...points.map(({ y, max = y }) => max), ...(plot.levels ?? []).map(({ y }) => y))
-  const yMarks = roundMarks(most)
+  const yMarks = roundMarks(Math.max(...points.map(({ y, max = y }) => max)))
   const y = linearScale([0, yMarks.at(-1) ?? 1], [BOX.bottom, BOX.top])
-  const { scale: x, marks: xMarks } = xAxis(plot, points)
+  const xMarks = [...new Set(points.map(({ x }) => x))].toSorted((one, other) => one - other)
+  const [least = 1, most = least] = [xMarks[0], xMarks.at(-1)]
+  const x = doublingScale([least, Math.max(most, least * 1.01)], [BOX.left, BOX.right])
   const foot = footLines(plot.foot, HEIGHT - 14)
   return picture(
     plot.title,
@@ -64,36 +58,13 @@ export function linePlot(plot: LinePlot): string {
     ...yMarks.map((mark) => label(markText(mark), BOX.left - 8, y.place(mark) + 4.5, { anchor: 'end', kind: 'axis' })),
     ...xMarks.map((mark) => label(markText(mark), x.place(mark), BOX.bottom + 20, { anchor: 'middle', kind: 'axis' })),
     label(plot.xTitle, (BOX.left + BOX.right) / 2, BOX.bottom + 40, { anchor: 'middle', kind: 'axis' }),
-    ...(plot.levels ?? []).map((level) => levelLine(y.place(level.y))),
-    ...plot.series.flatMap((series, index) => seriesLine(series, index, x, y, plot.hasDots ?? true)),
+    ...plot.series.flatMap((series, index) => seriesLine(series, index, x, y)),
     ...names(plot, x, y),
     ...foot,
   )
 }
 
-function xAxis(plot: LinePlot, points: readonly LinePoint[]): { scale: Scale; marks: readonly number[] } {
-  const values = [...new Set(points.map(({ x }) => x))].toSorted((one, other) => one - other)
-  const [least = 0, most = 1] = [values[0], values.at(-1)]
-  const range = [BOX.left, BOX.right] as const
-  if (plot.xScale === 'doubling') {
-    return { scale: doublingScale([least, Math.max(most, least * 1.01)], range), marks: plot.xMarks ?? values }
-  }
-  const marks = plot.xMarks ?? roundMarks(most)
-  return { scale: linearScale([0, Math.max(most, marks.at(-1) ?? 1)], range), marks }
-}
-
-function levelLine(place: number): string {
-  return element('line', {
-    x1: BOX.left,
-    x2: BOX.right,
-    y1: place,
-    y2: place,
-    class: 'whisker',
-    'stroke-dasharray': '2 4',
-  })
-}
-
-function seriesLine({ points }: LineSeries, index: number, x: Scale, y: Scale, hasDots: boolean): string[] {
+function seriesLine({ points }: LineSeries, index: number, x: Scale, y: Scale): string[] {
   const kind = SERIES_KINDS[index] ?? 'second'
   const places = points.map((point) => `${x.place(point.x).toFixed(1)},${y.place(point.y).toFixed(1)}`)
   const spreads = points.flatMap((point) => {
@@ -111,19 +82,18 @@ function seriesLine({ points }: LineSeries, index: number, x: Scale, y: Scale, h
   const dots = points.map((point) =>
     element('circle', { cx: x.place(point.x), cy: y.place(point.y), r: 3, class: `fill-${kind}` }),
   )
-  return [element('polyline', line), ...spreads, ...(hasDots ? dots : [])]
+  return [element('polyline', line), ...spreads, ...dots]
 }
 
-/** The names at the ends of lines and levels, moved apart where these end close together. */
-function names({ series, levels = [] }: LinePlot, x: Scale, y: Scale): string[] {
-  const ends = [
-    ...levels.map((level) => ({ name: level.name, kind: 'axis', x: BOX.right, y: y.place(level.y) })),
-    ...series.flatMap(({ name, points }, index) => {
+/** The names at the ends of lines, moved apart where these end close together. */
+function names({ series }: LinePlot, x: Scale, y: Scale): string[] {
+  const ends = series
+    .flatMap(({ name, points }, index) => {
       const last = points.at(-1)
       const kind = `name-${SERIES_KINDS[index] ?? 'second'}`
       return last === undefined ? [] : [{ name, kind, x: x.place(last.x), y: y.place(last.y) }]
-    }),
-  ].toSorted((one, other) => one.y - other.y)
+    })
+    .toSorted((one, other) => one.y - other.y)
   let free = -Infinity
   const placed = ends.map((end) => {
     free = Math.max(end.y, free)

@@ -1,9 +1,8 @@
 // The plot that most parts share: throughput, processor and memory of every contestant, one below the other.
 
-import { barPlot, type BarPanel } from './bar-plot.ts'
+import { barPlot, barRows } from './bar-plot.ts'
 import { machineLine, type Machine } from './machine.ts'
-import { valuesOf, type Column, type Run } from './result.ts'
-import { summarize } from './statistics.ts'
+import type { Column, Run } from './result.ts'
 
 export interface StandardPlot {
   readonly title: string
@@ -30,14 +29,10 @@ export const SPEED_COLUMNS: readonly Column[] = [
   { measure: 'serverCpuSecondsPerGib', label: 'server CPU s/GiB' },
 ]
 
-/** Contestants without a run are left out of the plot. The table and the shortfalls name them. */
 export function standardPlot({ title, runs, contestants, panels, machine }: StandardPlot): string {
-  const drawn = panels.map(({ measure, title: panelTitle }): BarPanel => {
-    const rows = contestants.flatMap(({ name, isOurs }) => {
-      const values = valuesOf(runs, name, measure)
-      return values.length === 0 ? [] : [{ name, isOurs, summary: summarize(values) }]
-    })
-    return { title: panelTitle, rows }
-  })
+  const drawn = panels.map(({ measure, title: panelTitle }) => ({
+    title: panelTitle,
+    rows: barRows(runs, contestants, measure),
+  }))
   return barPlot({ title, panels: drawn, foot: machineLine(machine) })
 }

@@ -15,7 +15,7 @@ export function renderTable(header: readonly string[], rows: readonly (readonly 
 }
 
 /** The runs of a part as rows: contestant and setting, number of runs, and `median (min–max)` of every column. */
-export function resultRows(result: PartResult): { header: string[]; rows: string[][] } {
+export function resultRows(result: Pick<PartResult, 'runs' | 'columns'>): { header: string[]; rows: string[][] } {
   const groups = new Map<string, Run[]>()
   for (const run of result.runs) groups.set(groupName(run), [...(groups.get(groupName(run)) ?? []), run])
   const rows = [...groups].map(([name, runs]) => [

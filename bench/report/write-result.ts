@@ -44,7 +44,7 @@ function plotFile(part: string, plot: Plot): string {
 
 function summaryPage(results: readonly KeptResult[]): string {
   const sections = results.map((result) => {
-    const { header, rows } = resultRows({ ...result, plots: [] })
+    const { header, rows } = resultRows(result)
     const cells = (row: readonly string[]): string =>
       `| ${row.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`
     return [

@@ -5,7 +5,6 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface ServiceCounts {
-  readonly calls: number
   /** Capture names that got an address. */
   readonly registered: number
   /** Video files that were confirmed with an entry for every part. */
@@ -34,9 +33,9 @@ const FOR_PAGES = {
 type Body = Readonly<Record<string, unknown>>
 
 /** Serves one run. `storageOrigin` is the origin of its addresses. */
-export async function startBenchService(storageOrigin: string, bindTo = '127.0.0.1'): Promise<BenchService> {
+export async function startBenchService(storageOrigin: string): Promise<BenchService> {
   const partCounts: number[] = []
-  let [calls, registered, confirmed] = [0, 0, 0]
+  let [registered, confirmed] = [0, 0]
 
   function addressed(entry: VideoEntry): Body {
     const fileId = partCounts.push(entry.number_of_chunks)
@@ -68,7 +67,6 @@ export async function startBenchService(storageOrigin: string, bindTo = '127.0.0
   }
 
   const server = createServer((request, response) => {
-    calls += 1
     void readJson(request).then((body) => {
       const reply = answer(`${request.method ?? ''} ${request.url ?? ''}`, body)
       const isPreflight = request.method === 'OPTIONS'
@@ -77,11 +75,11 @@ export async function startBenchService(storageOrigin: string, bindTo = '127.0.0
       response.end(JSON.stringify(reply ?? { message: 'not what was asked for' }))
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, bindTo, resolve))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {
-    origin: `http://${bindTo}:${port}`,
-    counts: () => ({ calls, registered, confirmed }),
+    origin: `http://127.0.0.1:${port}`,
+    counts: () => ({ registered, confirmed }),
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections()

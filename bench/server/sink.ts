@@ -35,15 +35,13 @@ export interface SinkOptions {
   readonly program: string
   /** Serve TLS, with the certificate and key written into `folder`. Default: plain TCP. */
   readonly tls?: { readonly folder: string }
-  /** Default 127.0.0.1. */
-  readonly bindTo?: string
 }
 
 /** Rejects if the program ends before it listens. */
-export async function startSink({ program, tls, bindTo = '127.0.0.1' }: SinkOptions): Promise<Sink> {
+export async function startSink({ program, tls }: SinkOptions): Promise<Sink> {
   const pems = tls === undefined ? undefined : await writePems(tls.folder)
   const certificateArgs = pems === undefined ? [] : ['--cert', pems.certificateFile, '--key', pems.keyFile]
-  const child = spawn(program, ['--bind', bindTo, ...certificateArgs], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(program, certificateArgs, { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   const nextLine = async (): Promise<string> => {
     const line = await lines.next()
@@ -52,7 +50,7 @@ export async function startSink({ program, tls, bindTo = '127.0.0.1' }: SinkOpti
   }
   const port = Number(await nextLine())
   return {
-    origin: `${tls === undefined ? 'http' : 'https'}://${bindTo}:${port}`,
+    origin: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
     ...(pems === undefined ? {} : { certificateFile: pems.certificateFile }),
     async counts() {
       child.stdin.end()

@@ -10,10 +10,10 @@ import {
   type PostgresServer,
 } from '../../test/helpers/postgres-server.ts'
 import type { BenchPart, BenchSetting } from '../part.ts'
-import { barPlot } from '../report/bar-plot.ts'
+import { barPlot, barRows } from '../report/bar-plot.ts'
 import { machineLine } from '../report/machine.ts'
-import { valuesOf, type Run } from '../report/result.ts'
-import { readable, summarize } from '../report/statistics.ts'
+import type { Run } from '../report/result.ts'
+import { readable } from '../report/statistics.ts'
 import { creates, FILES, listsAndReads, NAMES, PARTS, putsAndConfirmations, registrations } from './calls.ts'
 import { generateLoad, type Amount, type Call } from './load.ts'
 import { openSite, treeCpuMs, type Site } from './site.ts'
@@ -78,12 +78,10 @@ export const servicePart: BenchPart = {
         runs.filter((run) => run.contestant === name && run.setting?.['call'] === call),
       ),
     )
+    const contestants = arrangements.map(({ name, isServer }) => ({ name, isOurs: isServer }))
     const panels = Object.entries(CALLS).map(([call, about]) => ({
       title: `${about} (more is better)`,
-      rows: arrangements.flatMap(({ name, isServer }) => {
-        const values = valuesOf(runs, name, 'perSecond', { call })
-        return values.length === 0 ? [] : [{ name, isOurs: isServer, summary: summarize(values) }]
-      }),
+      rows: barRows(runs, contestants, 'perSecond', { call }),
     }))
     return {
       part: 'service',

@@ -202,7 +202,7 @@ function resultOf({ machine }: BenchSetting, sizes: readonly number[], runs: rea
         name: '',
         svg: linePlot({
           title,
-          ...{ xTitle: 'of everything in the database', yTitle: 'ms a call, median', xScale: 'doubling' as const },
+          ...{ xTitle: 'of everything in the database', yTitle: 'ms a call, median' },
           series: drawn.map((call) => ({
             name: call,
             points: sizes.map((rows) => {

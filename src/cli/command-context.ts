@@ -29,7 +29,7 @@ export interface CommandContext {
   begin(flow: CommandFlow, options: Pick<SharedOptions, 'json' | 'quiet'>): Output
   /** Fields of the result with which `--json` ends, if the command ends early, with an error or by a signal. */
   addToResult(fields: Readonly<Record<string, unknown>>): void
-  /** Hands the exit code to the process. */
+  /** Hands the exit code to the process. A command that neither does so nor throws ends with 0. */
   exitWith(code: number): void
 }
 

@@ -5,7 +5,7 @@ import { fileAt, receivedBytesOf } from '../core/journal/ledger.ts'
 import type { Journal, SoughtFile } from '../core/ports.ts'
 import { inBatches } from '../flows/in-batches.ts'
 import type { SessionSummary } from '../flows/sessions.ts'
-import { soughtFiles } from '../flows/sought-files.ts'
+import { soughtFiles } from '../core/journal/sought-files.ts'
 import { asItWas, movedFiles, type FoundPlace, type MovedFiles } from './moved-files.ts'
 import { readFolded } from './read-folded.ts'
 

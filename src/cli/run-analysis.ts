@@ -81,10 +81,8 @@ export async function followAnalysis(
     if (!(error instanceof AnalysisFailedError)) throw error
     const { report } = error
     isUnclearSubmit = lastStep === 'submitting' && isDoubtful(error)
-    // The error of the whole analysis does not say where it happened, such as the status; that of its report does.
-    return report.error === undefined
-      ? report
-      : { ...report, error: { ...report.error, message: errorLine(error).message } }
+    // The error of the whole analysis does not say where it happened, such as the status; its cause does.
+    return report.error === undefined ? report : { ...report, error: errorLine(error.cause ?? error) }
   })
   const first = await Promise.race([ended, interruption.happened])
   isUnclearSubmit ||= typeof first !== 'object' && analysis.state === 'submitting'

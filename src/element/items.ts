@@ -46,10 +46,8 @@ export interface Job {
   opening?: 'pause' | 'resume' | undefined
   /** Its session was given up after the upload had ended. */
   isDiscarded?: boolean
-  /** The last outage that its upload reported. */
-  outage?: Outage
-  /** Bytes sent when the upload reported it. */
-  sentAtOutage?: number
+  /** The last outage that its upload reported, with the bytes sent by then. */
+  outage?: Outage & { readonly sentBytes: number }
 }
 
 /** `known`: the file as it was chosen or, if the browser itself found it again, what its session knows of it. */

@@ -36,9 +36,9 @@ export function phaseOf(items: readonly Item[], active: readonly Job[]): Phase {
  * A waiting upload counts as uploading once bytes are sent after its last outage report: the host takes bytes in a new try, or the
  * network is back and only the service is still to be tried. A part may take minutes, so its end is not awaited.
  */
-function stateOf({ upload, sentAtOutage = Infinity }: Job): UploadState {
+function stateOf({ upload, outage }: Job): UploadState {
   const { state } = upload
-  return state === 'waiting' && upload.progress().sentBytes > sentAtOutage ? 'uploading' : state
+  return state === 'waiting' && outage && upload.progress().sentBytes > outage.sentBytes ? 'uploading' : state
 }
 
 /** The totals of the files of these uploads. A file that was chosen again counts once. `active`: the uploads that are not over. */

@@ -1,17 +1,15 @@
 // What is said aloud and what the host is told while uploads run: few words for a screen reader, all events for the host.
 
-import type { UploadFileStatus } from '../flows/upload.ts'
 import type { Announcer } from './announcer.ts'
 import { endOf } from './end-words.ts'
 import type { Job } from './items.ts'
 import { outageWords } from './outage-words.ts'
 import { problemOf } from './problems.ts'
-import type { UploadList } from './upload-list.ts'
+import type { ListListener, UploadList } from './upload-list.ts'
 import type { Tell } from './uploader-events.ts'
 import type { Words } from './words.ts'
 
-export interface Narration {
-  told(job: Job, event: 'start' | 'state' | 'waiting' | 'progress' | 'file', file?: UploadFileStatus): void
+export interface Narration extends Pick<ListListener, 'told'> {
   /** Says how an upload has ended. */
   sayEnd(job: Job): void
 }

@@ -15,10 +15,13 @@ import { createReading } from './reading.ts'
 import { createRows } from './rows.ts'
 import type { Setting } from './setting.ts'
 
+/** What happens to an upload on its way. `file` comes with the file. */
+export type JobEvent = 'start' | 'state' | 'waiting' | 'progress' | 'file'
+
 /** Hears what happens to the list. `change` is called whenever something visible has changed. */
 export interface ListListener {
   change(): void
-  told(job: Job, event: 'start' | 'state' | 'waiting' | 'progress' | 'file', detail?: UploadFileStatus): void
+  told(job: Job, event: JobEvent, file?: UploadFileStatus): void
   settled(job: Job, report: UploadReport | undefined, error: ErrorSummary | undefined): void
 }
 
@@ -77,7 +80,7 @@ export function createUploadList(listener: ListListener): UploadList {
   /** Follows an upload to its end. */
   const follow = (job: Job): void => {
     const { upload } = job
-    const tell = (event: 'progress' | 'file' | 'state' | 'waiting', status?: UploadFileStatus): void => {
+    const tell = (event: JobEvent, status?: UploadFileStatus): void => {
       listener.change()
       listener.told(job, event, status)
     }
@@ -90,8 +93,7 @@ export function createUploadList(listener: ListListener): UploadList {
       tell('file', status)
     })
     upload.on('waiting', (outage) => {
-      job.outage = outage
-      job.sentAtOutage = upload.progress().sentBytes
+      job.outage = { ...outage, sentBytes: upload.progress().sentBytes }
       tell('waiting')
     })
     upload.on('retry', ({ fileIndex }) => {
@@ -112,8 +114,7 @@ export function createUploadList(listener: ListListener): UploadList {
       // Recognised by its shape, because the Uplink may come from another copy of the package.
       (error: unknown) => settle((error as Partial<UploadFailedError>).report, summarize(error)),
     )
-    listener.told(job, 'start')
-    listener.change()
+    tell('start')
   }
 
   const ask = (asked: 'pause' | 'resume'): void => {

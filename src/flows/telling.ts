@@ -72,13 +72,13 @@ export function createTelling(emitter: Emitter<UploadEvents>, clock: Clock, reco
     toldAtMs = nowMs
     const shown = snapshot()
     emitter.emit('progress', shown)
-    tellShortfall(shown)
-  }
-  /** Tells once per session, as soon as the rate shows that the addresses will not live long enough. */
-  const tellShortfall = ({ remainingMs, bytesPerSecond }: UploadProgress): void => {
     // During and right after a stall the rate is next to nothing. The one warning would then announce days where seconds are needed.
     if (now() - movingSinceMs < STEADY_MS || now() - movedAtMs >= PROGRESS_EVERY_MS) return
-    steadyRate = bytesPerSecond
+    steadyRate = shown.bytesPerSecond
+    tellShortfall(shown.remainingMs)
+  }
+  /** Tells once per session, as soon as the rate shows that the addresses will not live long enough. */
+  const tellShortfall = (remainingMs: number | undefined): void => {
     const sessionId = record.folded()?.sessionId
     if (!remainingMs || sessionId === shortfallOf) return
     if (sessionId !== deadlineOf) deadlineMs = earliestDeadline(files())

@@ -30,13 +30,12 @@ export function createLists(): Lists {
   }
   return {
     draw({ files, sessions, analyses, hasOlderFiles, hasOlderAnalyses }) {
-      const kindOf = (kind: string): string => (kind === 'video' ? 'video' : 'capture')
       fill('sessions', {
         rows: sessions,
         hasOlder: hasOlderFiles,
         cells: (session) => [
           session.sessionId,
-          kindOf(session.kind),
+          session.kind,
           formats.count(session.files).text,
           formats.bytes(session.bytes),
         ],
@@ -44,7 +43,7 @@ export function createLists(): Lists {
       fill('files', {
         rows: files,
         hasOlder: hasOlderFiles,
-        cells: (file) => [file.name, kindOf(file.kind), formats.bytes(file.bytes)],
+        cells: (file) => [file.name, file.kind, formats.bytes(file.bytes)],
       })
       fill('analyses', {
         rows: analyses,

@@ -2,6 +2,7 @@
 
 import { createUplink, type BrowserUplink } from '../browser.ts'
 import { isUploadError } from '../core/errors.ts'
+import { setText } from '../element/build-element.ts'
 import { defineMocapUploader } from '../element/uploader-element.ts'
 import { MOST_PAGES, readHoldings } from './holdings.ts'
 import { byId, createLists } from './lists.ts'
@@ -106,10 +107,8 @@ async function watch(uplink: BrowserUplink): Promise<void> {
   }
 }
 
-/** Shows the news only if it has changed, so that a screen reader is not kept busy. */
 function tell(news: string): void {
-  const place = byId('news')
-  if (place.textContent !== news) place.textContent = news
+  setText(byId('news'), news)
 }
 
 /** Gives the elements the fields above them as the input of their uploads, and hides what belongs to the other flow. */

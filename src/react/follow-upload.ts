@@ -19,8 +19,8 @@ export function follow(
   { gather, view }: { gather: (change: Partial<UploadView>) => void; view: () => UploadView },
 ): () => void {
   const onState = ({ state }: UploadEvents['state']): void => {
-    // A final state is shown together with the report.
-    if (!FINAL.has(state)) gather({ state, ...(state === 'waiting' ? {} : { waiting: undefined }) })
+    // A final state is shown together with the report. What an upload waits for is told after this state.
+    if (!FINAL.has(state)) gather({ state, waiting: undefined })
   }
   const onProgress = (progress: UploadProgress): void =>
     gather({ progress, files: keepingEqual(view().files, upload.files()) })

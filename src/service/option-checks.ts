@@ -5,6 +5,11 @@ export function check(condition: boolean, rule: string): asserts condition {
   if (!condition) throw new TypeError(`startService: ${rule}.`)
 }
 
+/** Whether a text can travel in a header as it is. */
+export function isVisibleAscii(text: string): boolean {
+  return /^[\x21-\x7e]+$/.test(text)
+}
+
 /** Returns an integer from `least` to `most`, and throws for everything else. */
 export function integerIn([least, most]: readonly [least: number, most: number], name: string, value: number): number {
   check(

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 
 import { resolveJwt, type JwtSettings } from './access/jwt-settings.ts'
 import { resolveLimits, type LimitSettings } from './access/limits.ts'
-import { check, integerIn } from './option-checks.ts'
+import { check, integerIn, isVisibleAscii } from './option-checks.ts'
 import type { ServiceCredentials, ServiceOptions } from './options.ts'
 import type { ServicePage } from './routes/page-routes.ts'
 import { resolveS3, type S3Settings } from './s3/s3-settings.ts'
@@ -110,7 +110,7 @@ function operatorSettings(options: ServiceOptions) {
   check(isTimer(stopWithinMs), 'stopWithinMs must be at least 0 and fit a timer')
   check(isTimer(stopDelayMs), 'stopDelayMs must be at least 0 and fit a timer')
   if (metricsPort !== undefined) integerIn(PORTS, 'metricsPort', metricsPort)
-  check(metricsToken === undefined || /^[\x21-\x7e]+$/.test(metricsToken), 'metricsToken must be visible ASCII')
+  check(metricsToken === undefined || isVisibleAscii(metricsToken), 'metricsToken must be visible ASCII')
   return { stopWithinMs, stopDelayMs, metricsPort, metricsHost, metricsToken }
 }
 
@@ -131,10 +131,7 @@ function credentialsOf({ credentials }: ServiceOptions): ServiceCredentials {
 function checkedCredentials(credentials: ServiceCredentials): ServiceCredentials {
   const all = [...credentials.apiKeys, ...credentials.accessTokens]
   check(all.length > 0, 'credentials must hold at least one API key or access token')
-  check(
-    all.every((value) => /^[\x21-\x7e]+$/.test(value)),
-    'credentials must be visible ASCII without spaces, since they travel in a header',
-  )
+  check(all.every(isVisibleAscii), 'credentials must be visible ASCII without spaces, since they travel in a header')
   return credentials
 }
 

@@ -216,7 +216,7 @@ describe('plots', () => {
 
   it('draws lines upwards for more, and keeps the names of lines apart', () => {
     const svg = linePlot({
-      ...{ title: 'Parts', xTitle: 'MiB', yTitle: 'GB/s', xScale: 'doubling', foot: 'here' },
+      ...{ title: 'Parts', xTitle: 'MiB', yTitle: 'GB/s', foot: 'here' },
       series: [
         { name: 'ours', points: [5, 16, 64].map((x) => ({ x, y: x / 16, min: x / 17, max: x / 15 })) },
         { name: 'floor', points: [5, 16, 64].map((x) => ({ x, y: x / 16 })) },

@@ -1,5 +1,6 @@
 // What the element draws with many files, and when it scrolls.
 
+import type { Locator } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { chromiumPath } from './rig/chromium.ts'
 import { startTwo } from './rig/element-page.ts'
@@ -113,6 +114,24 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await move(100)
     await page.locator('mocap-uploader li[data-state=uploading]').nth(1).waitFor({ state: 'attached' })
     expect(await distance(200)).toBeLessThanOrEqual(2)
+  })
+
+  test('shows the row of a file that has failed when its upload has ended', async () => {
+    const page = await openPage()
+    await page.mouse.move(1, 1)
+    await page.evaluate(async () => {
+      const { element } = elementRig.showScripted()
+      element.addFiles(Array.from({ length: 60 }, (_, index) => new File(['x'], `swing-${String(index)}.mp4`)))
+      await element.start()
+      const { files, change, fail } = globalThis.scripted
+      files.forEach((_, index) => change(index, { state: index === 50 ? 'failed' : 'confirmed' }))
+      fail()
+    })
+
+    const row = page.locator('mocap-uploader [part~=file]').nth(50)
+    const list = page.locator('mocap-uploader [part~=list]')
+    const top = async (of: Locator) => (await of.boundingBox())?.y ?? Number.NaN
+    await expect.poll(async () => Math.abs((await top(row)) - (await top(list)))).toBeLessThanOrEqual(2)
   })
 
   test('leaves the list where a finger has scrolled it, for a while', async () => {

@@ -90,6 +90,35 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, in the han
     await expect.poll(isLeft).toBe(false)
   })
 
+  test('leaves nothing that listens to the page when it is gone, except for the one clock that all visits of its view share', async () => {
+    const page = await openPage()
+    const devTools = await page.context().newCDPSession(page)
+    const listenersOn = async (expression: string) => {
+      const { result } = await devTools.send('Runtime.evaluate', { expression })
+      const { listeners } = await devTools.send('DOMDebugger.getEventListeners', { objectId: result.objectId! })
+      return listeners.length
+    }
+    const listeners = async () => [await listenersOn('window'), await listenersOn('document')]
+    const [onWindow = NaN, onDocument = NaN] = await listeners()
+    await page.evaluate(async () => {
+      for (let visits = 3; visits > 0; visits -= 1) {
+        const element = document.createElement('mocap-uploader')
+        element.setAttribute('base-url', location.origin)
+        element.credentials = { apiKey: 'k' }
+        document.body.replaceChildren(element)
+        await elementRig.look()
+        element.remove()
+      }
+    })
+    const left = async () => {
+      await devTools.send('HeapProfiler.collectGarbage')
+      await page.evaluate(() => void document.dispatchEvent(new Event('resume')))
+      return listeners()
+    }
+
+    await expect.poll(left).toEqual([onWindow, onDocument + 1])
+  })
+
   test('takes undefined for what is no longer given, as React sets it', async () => {
     const page = await openPage()
     const titles = await page.evaluate(async () => {
@@ -186,6 +215,19 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, in the han
     expect(seen).toEqual(['Hier ablegen oder hier', 'uploading', { playerId: 'p-17' }])
   })
 
+  test('has whatever name a page gives it, and is registered under it once, however often that is asked', async () => {
+    const page = await openPage()
+    const phases = await page.evaluate(() => {
+      elementRig.defineMocapUploader('team-uploader')
+      elementRig.defineMocapUploader('team-uploader')
+      elementRig.defineMocapUploader()
+      const names = ['team-uploader', 'mocap-uploader'] as 'mocap-uploader'[]
+      return names.map((name) => document.createElement(name).phase)
+    })
+
+    expect(phases).toEqual(['empty', 'empty'])
+  })
+
   test('pauses and goes on where a page says so, and gives the focus to where files come in', async () => {
     const page = await openPage()
     const phases = await page.evaluate(async () => {
@@ -205,21 +247,50 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, in the han
     )
   })
 
-  test('says that the page is not set up where it has nothing to upload with, and tells those who run the page what to give', async () => {
+  test('tries again what failed where a page says so', async () => {
     const page = await openPage()
-    const errors = await page.evaluate(async () => {
-      const element = document.createElement('mocap-uploader')
-      const told: string[] = []
-      element.addEventListener('mocap-upload-error', ({ detail }) => told.push(detail.error.code, detail.error.message))
-      document.body.replaceChildren(element)
+    const begun = await page.evaluate(async () => {
+      const { element } = elementRig.showScripted()
+      const { uplink } = globalThis.scripted
+      const { uploadVideos } = uplink
+      let begun = 0
+      uplink.uploadVideos = (input) => {
+        begun += 1
+        return Object.assign(uploadVideos(input), { done: () => Promise.reject(new Error('No service answers.')) })
+      }
+      const ended = new Promise((resolve) => element.addEventListener('mocap-upload-error', resolve, { once: true }))
       element.addFiles([new File(['x'], 'swing-01.mp4')])
       await element.start()
-      return told
+      await ended
+      await element.retry()
+      return begun
     })
 
-    await page.getByRole('alert').getByText('This page is not set up for uploads.').waitFor()
-    expect(errors).toEqual(['ERR_UPLOAD_INVALID_ARGUMENT', 'Give uplink or base-url and credentials.'])
+    expect(begun).toBe(2)
   })
+
+  test.each(['base-url', 'credentials'])(
+    'says that the page is not set up where it has nothing but %s to upload with, and tells those who run it what to give',
+    async (given) => {
+      const page = await openPage()
+      const errors = await page.evaluate(async (only) => {
+        const element = document.createElement('mocap-uploader')
+        if (only === 'credentials') element.credentials = { apiKey: 'own' }
+        else element.setAttribute('base-url', location.origin)
+        const told: string[] = []
+        element.addEventListener('mocap-upload-error', ({ detail }) =>
+          told.push(detail.error.code, detail.error.message),
+        )
+        document.body.replaceChildren(element)
+        element.addFiles([new File(['x'], 'swing-01.mp4')])
+        await element.start()
+        return told
+      }, given)
+
+      await page.getByRole('alert').getByText('This page is not set up for uploads.').waitFor()
+      expect(errors).toEqual(['ERR_UPLOAD_INVALID_ARGUMENT', 'Give uplink or base-url and credentials.'])
+    },
+  )
 
   test('names the first of many files that it refuses, and counts the rest', async () => {
     const page = await openPage()
@@ -231,6 +302,58 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, in the han
     const named = page.getByRole('alert').getByRole('listitem')
     await expect.poll(() => named.count()).toBe(6)
     expect(await named.last().textContent()).toBe('and 3 more')
+    // A start with nothing to start leaves them to be read.
+    await page.evaluate(() => document.querySelector('mocap-uploader')!.start())
+    expect(await named.count()).toBe(6)
+  })
+
+  test('names what it refuses now, and nothing of what it refused before', async () => {
+    const page = await openPage()
+    const named = await page.evaluate(async () => {
+      const { element } = elementRig.showScripted()
+      for (const name of ['notes-1.pdf', 'notes-2.pdf']) element.addFiles([new File(['x'], name)])
+      await new Promise(requestAnimationFrame)
+      return [...element.shadowRoot!.querySelectorAll('[role=alert] bdi')].map(({ textContent }) => textContent)
+    })
+
+    expect(named).toEqual(['notes-2.pdf'])
+  })
+
+  test('takes two captures of one name only where it may rename them, and tells so outside of a shadow root', async () => {
+    const page = await openPage()
+    const refused = await page.evaluate(() => {
+      const heard: string[] = []
+      document.addEventListener('mocap-upload-refused', ({ detail }) =>
+        heard.push(...detail.files.map((of) => of.reason)),
+      )
+      const around = document.body.appendChild(document.createElement('div')).attachShadow({ mode: 'open' })
+      return [null, 'false', ''].map((rename) => {
+        const element = document.createElement('mocap-uploader')
+        element.setAttribute('flow', 'capture')
+        if (rename !== null) element.setAttribute('rename', rename)
+        around.replaceChildren(element)
+        element.addFiles(['x', 'xy'].map((bytes) => new File([bytes], 'take-1.action')))
+        return heard.splice(0)
+      })
+    })
+
+    expect(refused).toEqual([['name'], ['name'], []])
+  })
+
+  test('offers no folders where the browser has no picker for them', async () => {
+    const page = await openPage()
+    const isHidden = await page.evaluate(async () => {
+      const isHiddenNow = async () => {
+        const { element } = elementRig.showScripted()
+        await new Promise(requestAnimationFrame)
+        return element.shadowRoot!.querySelector<HTMLElement>('[part~=folder-button]')!.hidden
+      }
+      const before = await isHiddenNow()
+      Reflect.deleteProperty(HTMLInputElement.prototype, 'webkitdirectory')
+      return [before, await isHiddenNow()]
+    })
+
+    expect(isHidden).toEqual([false, true])
   })
 
   test('leaves a drag without files to the page', async () => {

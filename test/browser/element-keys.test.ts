@@ -99,6 +99,22 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, by keys', 
     expect(await press(page, 'Home')).toBe('Remove: swing-0.mp4')
   })
 
+  test('takes an arrow on the button of a row for its own, and leaves the list and what belongs to the browser alone', async () => {
+    const page = await openPage()
+    const taken = await page.evaluate(async () => {
+      const { element, list } = elementRig.showScripted()
+      element.addFiles([new File(['x'], 'swing-01.mp4')])
+      await new Promise(requestAnimationFrame)
+      const isTaken = (of: HTMLElement, held: KeyboardEventInit = {}): boolean =>
+        !of.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true, cancelable: true, ...held }))
+      const ofRow = list.querySelector('button')!
+      const held = [{ altKey: true }, { ctrlKey: true }, { metaKey: true }].map((key) => isTaken(ofRow, key))
+      return [isTaken(ofRow), isTaken(list), ...held]
+    })
+
+    expect(taken).toEqual([true, false, false, false, false])
+  })
+
   test('keeps the focus on the button of a notice when something else is to be read', async () => {
     const page = await openPage()
     let answer = (): void => undefined

@@ -25,6 +25,21 @@ describe.skipIf(chromiumPath === undefined)('the look of the element in Chromium
       .toEqual([true, 1])
   })
 
+  test('says of a file how often it was tried again, as long as it is on its way', async () => {
+    const page = await openPage()
+    await startTwo(page)
+    const statuses = () => page.locator('mocap-uploader [part~=file-status]').allTextContents()
+    await page.evaluate(() => {
+      globalThis.scripted.change(0, { state: 'uploading' })
+      globalThis.scripted.retry(0)
+      globalThis.scripted.retry(0)
+    })
+    await expect.poll(statuses).toEqual(['0%2 retries', 'Waiting'])
+
+    await page.evaluate(() => globalThis.scripted.change(0, { state: 'confirmed', sentBytes: 1, confirmedBytes: 1 }))
+    await expect.poll(statuses).toEqual(['Confirmed', 'Waiting'])
+  })
+
   test('says how long is left while bytes are left to send, and not while only answers are awaited', async () => {
     const page = await openPage()
     await startTwo(page, 1000)

@@ -225,6 +225,11 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
     await second.getByRole('alert').getByText('swing-02.mp4: it is being uploaded already').waitFor()
     const begun = await page.evaluate(() => globalThis.told.filter(({ name }) => name === 'start').length)
     expect(begun).toBe(1)
+
+    // Nothing is left of the notice when that is over.
+    await button(page, 'Cancel').click()
+    await button(page, 'Give everything up').click()
+    await expect.poll(() => second.getByRole('alert').textContent()).toBe('')
   })
 
   test('says of a file that only a start finds in another upload that it is, beside what was refused before', async () => {
@@ -288,7 +293,9 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
     const page = await pages.openPage()
     await page.route('**/*', (route) => (route.request().method() === 'PUT' ? undefined : route.continue()))
     await pages.addElement(page, VIDEO)
-    await page.setInputFiles('mocap-uploader input >> nth=1', pages.pathOf('night'))
+    const choosing = page.waitForEvent('filechooser')
+    await button(page, 'Choose a folder').click()
+    await (await choosing).setFiles(pages.pathOf('night'))
     await button(page, 'Remove: night/left/clip.mp4').waitFor()
     const shown = await page.locator('mocap-uploader [part=file-name]').allTextContents()
     expect(shown).toEqual(['night/left/clip.mp4', 'night/right/clip.mp4'])
@@ -312,6 +319,8 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
       .getByRole('dialog', { name: 'Give this upload up?' })
       .getByText('1 of 2 files confirmed', { exact: true })
       .waitFor()
+    // What is confirmed cannot be given up here.
+    expect(await button(page, 'Give everything up').count()).toBe(0)
     await button(page, 'Keep 1 file, give up the rest').click()
     await offer(page).waitFor({ state: 'detached' })
     await page.reload()
@@ -435,6 +444,13 @@ describe.skipIf(chromiumPath === undefined)('an unfinished upload in Chromium', 
     test('says why fewer bytes are kept than were shown, when it is paused', async () => {
       const page = await openHalfSent()
       await button(page, 'Pause').click()
+
+      await expect.poll(() => facts(page)).toEqual(['0 bytes of 100 bytes', 'what was on its way is sent again'])
+    })
+
+    test('says so too when it waits', async () => {
+      const page = await openHalfSent()
+      await page.evaluate(() => globalThis.scripted.stop('waiting'))
 
       await expect.poll(() => facts(page)).toEqual(['0 bytes of 100 bytes', 'what was on its way is sent again'])
     })

@@ -173,6 +173,27 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await heading(page).getByText('The upload was cancelled').waitFor()
   })
 
+  test('takes Escape for no also where the question before was answered otherwise', async () => {
+    const page = await openPage()
+    const answers = await page.evaluate(async () => {
+      const { element } = elementRig.showScripted()
+      const root = element.shadowRoot!
+      const dialog = root.querySelector('dialog')!
+      element.addFiles(['swing-01.mp4', 'swing-02.mp4'].map((name) => new File(['x'], name)))
+      await element.start()
+      globalThis.scripted.change(0, { state: 'confirmed', sentBytes: 1, confirmedBytes: 1 })
+      const first = element.cancel()
+      dialog.querySelector<HTMLButtonElement>('[part~=danger-button]')!.click()
+      await first
+      const second = element.cancel()
+      // As Escape does.
+      dialog.close()
+      return [await first, await second]
+    })
+
+    expect(answers).toEqual([true, false])
+  })
+
   test('puts a question anew that a dialog of the page has come to lie over', async () => {
     const page = await openPage()
     await page.evaluate(() => {

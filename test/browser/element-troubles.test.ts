@@ -181,6 +181,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
 
     // What a person has put away is not offered again, and what is confirmed of it stays.
     await button(page, 'Clear the list').click()
+    expect(await button(page, 'Give everything up').count()).toBe(0)
     await button(page, 'Keep 1 file, give up the rest').click()
     await expect
       .poll(() => journalText(page))

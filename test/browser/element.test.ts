@@ -34,6 +34,8 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await button(page, 'Upload 2 files').click()
 
     await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
+    const facts = page.locator('mocap-uploader [part~=summary-facts] span')
+    expect(await facts.allTextContents()).toEqual(['4.6 kB'])
     expect(await told(page, 'start')).toMatchObject([{ names: ['swing-2.mp4', 'swing-10.mp4'] }])
     expect(await told(page, 'done')).toMatchObject([{ status: 'confirmed' }])
   })

@@ -69,12 +69,16 @@ it('goes through HTTPS_PROXY, and around it for hosts of NO_PROXY', async () => 
   expect({ throughCount, tunnels }).toEqual({ throughCount: 1, tunnels: [new URL(url).host] })
 })
 
-it('names a proxy at which nobody is, and not the service that is behind it', async () => {
+it.each([
+  [['api', 'GET', '/players']],
+  [['analysis', 'list']],
+  [['analysis', 'create', '--name', 'Night game', '--primary', '1']],
+])('names a proxy at which nobody is, and not the service that is behind it: %j', async (command) => {
   const { port, close } = await refusingAddress()
   onTestFinished(close)
   const env = { MOCAP_BASE_URL: url, MOCAP_API_KEY: 'key-1', HTTPS_PROXY: `http://ana:word@127.0.0.1:${port}` }
 
-  const { code, stderr } = await cli.run(['api', 'GET', '/players'], env)
+  const { code, stderr } = await cli.run(command, env)
 
   expect(code).toBe(1)
   expect(stderr).toContain(` in 3 attempts. The proxy 127.0.0.1:${port} could not be used for ${new URL(url).host}: `)

@@ -1,7 +1,7 @@
 // What a view sees of an upload: snapshots that stay the same while nothing changed, told once however much happened.
 
 import { describe, expect, it, vi } from 'vitest'
-import { UploadFailedError } from '../../src/flows/upload.ts'
+import { UploadFailedError, type UploadFileStatus } from '../../src/flows/upload.ts'
 import { createUploadStore } from '../../src/react/upload-store.ts'
 import { deferred, file, report, scriptedUpload } from './scripted-upload.ts'
 
@@ -106,11 +106,105 @@ describe('a store', () => {
     await settled()
     draw()
     expect(store.view()).toMatchObject({ state: 'confirmed', isActive: false, report: { status: 'confirmed' } })
-    expect(upload.isHeard('progress')).toBe(false)
+    for (const name of ['state', 'progress', 'file', 'waiting'] as const) expect(upload.isHeard(name)).toBe(false)
 
     store.start(begin)
     expect(begin).toHaveBeenCalledTimes(1)
     expect(store.view()).toMatchObject({ state: 'creating', report: undefined })
+  })
+
+  it('shows where an upload is that began elsewhere', async () => {
+    const { store, draw } = storeByHand()
+    const upload = Object.assign(scriptedUpload(), { state: 'paused' as const })
+    upload.setFiles([file(0, { sentBytes: 7 })])
+    store.start(() => upload)
+    await settled()
+    draw()
+
+    expect(store.view()).toMatchObject({ state: 'paused', progress: { filesTotal: 1 }, files: [{ sentBytes: 7 }] })
+  })
+
+  it('shows all files as soon as one of them is told of, where none was known before', async () => {
+    const { store, draw } = storeByHand()
+    const upload = scriptedUpload()
+    store.start(() => upload)
+    await settled()
+    upload.setFiles([file(0), file(1)])
+    upload.emit('file', file(1))
+    draw()
+
+    expect(store.view().files).toHaveLength(2)
+  })
+
+  const failed = { code: 'ERR_UPLOAD_NETWORK', message: 'The line broke.' } as const
+  it.each([
+    { sentBytes: 9 },
+    { confirmedBytes: 9 },
+    { state: 'uploading' },
+    { error: failed },
+    { name: 'swing-01 (2).mp4' },
+    { bytes: 9 },
+  ] satisfies Partial<UploadFileStatus>[])('shows a file anew that has changed by %j alone', async (change) => {
+    const { store, draw, upload } = await started()
+    upload.setFiles([file(0, change), file(1)])
+    upload.emit('progress', upload.progress())
+    draw()
+
+    expect(store.view().files[0]).toMatchObject(change)
+  })
+
+  it('keeps the list of files as it was where none of them has changed', async () => {
+    const { store, draw, upload } = await started()
+    const { files } = store.view()
+    upload.emit('progress', { ...upload.progress(), bytesPerSecond: 5 })
+    draw()
+
+    expect(store.view().progress.bytesPerSecond).toBe(5)
+    expect(store.view().files).toBe(files)
+  })
+
+  it.each([
+    ['is over', report('partial')],
+    ['failed', new UploadFailedError('ERR_UPLOAD_FAILED', 'No file arrived.', report('failed'))],
+  ])('shows what had become of all files when the upload %s, and waits for nothing', async (_, outcome) => {
+    const { store, draw, upload } = await started()
+    upload.emit('state', { state: 'waiting' })
+    upload.emit('waiting', { ...STORAGE, sinceMs: 1 })
+    draw()
+    upload.setFiles([file(0, { state: 'failed' }), file(1), file(2)])
+    upload.settle(outcome)
+    await settled()
+    draw()
+
+    const { files, progress, waiting, isActive } = store.view()
+    expect(files.map(({ state }) => state)).toEqual(['failed', 'pending', 'pending'])
+    expect([progress.filesTotal, waiting, isActive]).toEqual([3, undefined, false])
+  })
+
+  it('forgets nothing of an upload that is active, and gives up none that is over', async () => {
+    const { store, draw, upload } = await started()
+    store.reset()
+    expect(store.view()).toMatchObject({ isActive: true, upload })
+
+    upload.settle(report('confirmed'))
+    await settled()
+    draw()
+    store.cancel()
+    expect(upload.verbs).toEqual([])
+  })
+
+  it('asks nothing of an upload that was asked of the one before', async () => {
+    const { store, upload } = await started()
+    store.pause()
+    store.cancel()
+    upload.settle(report('cancelled'))
+    await settled()
+    const next = scriptedUpload()
+    store.start(() => next)
+    await settled()
+
+    expect(upload.verbs).toEqual(['pause', 'cancel'])
+    expect(next.verbs).toEqual([])
   })
 
   it('shows an end only together with its report', async () => {
@@ -198,6 +292,16 @@ describe('a store', () => {
     expect(store.view().error?.message).toBe('playerId is missing')
     store.reset()
     expect(store.view().state).toBe('idle')
+  })
+
+  it('shows as an error what was thrown and is none', async () => {
+    const { store, draw } = storeByHand()
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- Code that is not ours does so.
+    store.start(() => Promise.reject('no player'))
+    await settled()
+    draw()
+
+    expect(store.view().error).toEqual(new Error('no player'))
   })
 
   it('passes pause and resume on', async () => {

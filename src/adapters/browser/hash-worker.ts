@@ -66,13 +66,13 @@ export function createHashWorker(start: () => WorkerLike): HashWorker {
     ready,
     isLost: () => lost !== undefined,
     call(asked) {
-      if (lost !== undefined || worker === undefined) return Promise.reject(lost ?? new Error('never started'))
+      if (lost !== undefined) return Promise.reject(lost)
       lastCall += 1
       const reply = waitFor(lastCall)
       const { step } = asked
       // Copied first: to clone a window would clone all of the memory that it is part of.
       const own = step instanceof Uint8Array ? step.slice() : step
-      worker.postMessage({ ...asked, call: lastCall, step: own }, own instanceof Uint8Array ? [own.buffer] : [])
+      worker?.postMessage({ ...asked, call: lastCall, step: own }, own instanceof Uint8Array ? [own.buffer] : [])
       return reply
     },
     close: () => lose('it was closed'),

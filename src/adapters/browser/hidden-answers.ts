@@ -1,10 +1,10 @@
 // Tells why a page got no answer: either the network is gone, or the host is there and the browser hides its answer.
 
 import { hostOf } from '../../core/address/address.ts'
+import { bodyLength } from '../../core/body-length.ts'
 import { isUploadError, TransportError } from '../../core/errors.ts'
 import type { Transport } from '../../core/ports.ts'
 import { sendThrough } from '../../core/send-through.ts'
-import { lengthOf } from '../web/collected-body.ts'
 import { isSameOrigin } from './same-origin.ts'
 
 /**
@@ -26,7 +26,7 @@ export function tellingHiddenAnswers(transport: Transport): Transport {
       } catch (error) {
         const isMissing = isUploadError(error) && error.code === 'ERR_UPLOAD_NETWORK' && error.isRetryable
         // A request that broke off in the middle of its body was let through and then lost.
-        const isBroken = request.body && sentBytes > 0 && sentBytes < lengthOf(request.body)
+        const isBroken = request.body && sentBytes > 0 && sentBytes < bodyLength(request.body)
         if (!isMissing || isBroken || request.signal.aborted || isSameOrigin(request.url)) throw error
         const isThere = await isReachable(request.url, request.signal)
         request.signal.throwIfAborted()

@@ -9,7 +9,6 @@ import type { JournalRecord, KeptPart } from '../../core/journal/journal.ts'
 import type { Clock, Journal, SessionJournal } from '../../core/ports.ts'
 import { recordText } from '../../core/journal/record-text.ts'
 import { createGathering } from '../web/gathering.ts'
-import { platformLocks } from './host-slots.ts'
 import { pageDatabase, type PageDatabase } from './page-database.ts'
 import { leaseSession, refused } from './session-lease.ts'
 import { addRow, find, forget, sessionRows, settledBeyond, shorten, type Found } from './session-rows.ts'
@@ -39,7 +38,7 @@ export function indexedDbJournal(options: IndexedDbJournalOptions = {}): Indexed
   const { name = 'mocap-uplink', clock } = options
   const database = pageDatabase(name, clock)
   const remove = async (key: string): Promise<void> => {
-    const release = await leaseSession(platformLocks(), name, key)
+    const release = await leaseSession(name, key)
     try {
       await forget(database, key)
     } finally {
@@ -53,7 +52,7 @@ export function indexedDbJournal(options: IndexedDbJournalOptions = {}): Indexed
   return {
     database: name,
     async open(key) {
-      const release = await leaseSession(platformLocks(), name, key)
+      const release = await leaseSession(name, key)
       try {
         const found = await find(database, key)
         await shorten(database, found)

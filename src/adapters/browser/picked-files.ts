@@ -4,7 +4,9 @@
 
 import { UploadError } from '../../core/errors.ts'
 import { foldJournal } from '../../core/journal/fold-journal.ts'
-import type { Journal, PlannedFile, SoughtFile, Source } from '../../core/ports.ts'
+import { fileAt } from '../../core/journal/ledger.ts'
+import { soughtFiles } from '../../core/journal/sought-files.ts'
+import type { Journal, SoughtFile, Source } from '../../core/ports.ts'
 import { blobSource } from '../web/blob-source.ts'
 import { learnFacts } from '../web/file-facts.ts'
 import { permissionOf, type KeptHandles } from './kept-handles.ts'
@@ -100,23 +102,28 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
     const known = await kept?.of(key).catch(() => undefined)
     const found = new Map<number, File>()
     const all: SessionFile[] = []
-    const planned = plannedFiles(foldJournal(await journal.read(key)))
-    const needed = new Set(planned.map(({ isConfirmed, location }) => !isConfirmed && location))
+    const folded = foldJournal(await journal.read(key))
+    const sought = soughtFiles(folded)
+    // A confirmed file is not opened again.
+    const needed = new Set(sought.filter(({ fileIndex }) => fileAt(folded.ledger, fileIndex).state !== 'confirmed'))
+    const places = new Set([...needed].map(({ location }) => location))
     // By name, because thousands of files may be picked again for a session of thousands.
     const free = new Map<string, Set<File>>()
     for (const file of files) free.set(file.name, (free.get(file.name) ?? new Set()).add(file))
-    for (const wanted of planned) {
-      const { fileIndex, name, fileName, location, sizeBytes: bytes, modifiedAtMs, isConfirmed } = wanted
+    for (const wanted of sought) {
+      const { fileIndex, name, location, sizeBytes: bytes, modifiedAtMs } = wanted
+      // `rename` may have given it another name than it has there.
+      const fileName = location.slice(location.lastIndexOf('/') + 1)
       const handle = known?.get(fileIndex)
       let how: SessionFile['how']
       const isSame = (file: File): boolean =>
         file.size === bytes && (modifiedAtMs === undefined || modifiedAtMs === file.lastModified)
-      if (!isConfirmed && !own?.(wanted)) {
+      if (needed.has(wanted) && !own?.(wanted)) {
         const same = [name, fileName].flatMap((each) => [...(free.get(each) ?? [])]).filter(isSame)
         const picked =
           // Of files that look the same, the one in the same folder. Never one that lies in the place of another needed file.
           same.find((file) => file.webkitRelativePath === location) ??
-          same.find((file) => !needed.has(file.webkitRelativePath)) ??
+          same.find((file) => !places.has(file.webkitRelativePath)) ??
           (await fileOf(handle, isSame, isAsking))
         if (typeof picked === 'string') how = picked
         else {
@@ -149,22 +156,6 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
       return (file) => own?.(file) ?? blobSource(file.name, found.get(file.fileIndex) ?? new Blob())
     },
   }
-}
-
-function plannedFiles({ ledger, locations }: ReturnType<typeof foldJournal>): WantedFile[] {
-  return ledger.files.map(({ plan, state }) => {
-    const location = locations[plan.fileIndex] ?? plan.name
-    const fileName = location.slice(location.lastIndexOf('/') + 1)
-    return { ...plan, location, fileName, isConfirmed: state === 'confirmed' }
-  })
-}
-
-/** A file as it was planned, and where the person had it. `rename` may have given it another name than it has there. */
-interface WantedFile extends PlannedFile {
-  readonly location: string
-  readonly fileName: string
-  /** It is not opened again. */
-  readonly isConfirmed: boolean
 }
 
 /** The file behind its handle, or how it can be had. A file that has changed is not the one that was meant. */

@@ -15,8 +15,9 @@ const PREFIX = 'mocap-uplink session '
  * Takes the lease at once (a young page waits for it, up to 2 s), or rejects with ERR_UPLOAD_JOURNAL. Resolves with the function
  * that gives it back, which settles when the next one can have it.
  */
-export function leaseSession(locks: LockManager | undefined, place: string, key: string): Promise<() => Promise<void>> {
+export function leaseSession(place: string, key: string): Promise<() => Promise<void>> {
   return new Promise((resolve, reject) => {
+    const locks = platformLocks()
     if (!locks) throw refused(key, 'cannot be kept: this page has no https, or may keep nothing.')
     // The key as JSON, because not every string can be the name of a lock.
     const name = `${PREFIX}${place} ${JSON.stringify(key)}`

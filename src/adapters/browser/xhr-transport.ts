@@ -1,9 +1,9 @@
 // The Transport of pages: XMLHttpRequest, because only that tells how much of a body has gone. It cannot reset a
 // connection, so an attempt that began and was not answered is doubtful.
 
+import { bodyLength } from '../../core/body-length.ts'
 import { onAbort } from '../../core/on-abort.ts'
 import type { Transport, TransportReply } from '../../core/ports.ts'
-import { lengthOf } from '../web/collected-body.ts'
 import { allowedHeaders, networkFailure, redirectRefused } from '../web/platform-request.ts'
 import { isWaitOver, platformTransport, type PlatformExchange } from '../web/platform-transport.ts'
 import { isSameOrigin } from './same-origin.ts'
@@ -81,7 +81,7 @@ function exchange(
     // The platform reports nothing of what a service worker sends for the page. As with fetch, that has gone when the
     // answer is whole. A request that the worker leaves alone looks the same until something is reported, so one that
     // HTTP/2 answers early with 2xx counts as sent.
-    if (!isTold && content && serviceWorker() !== null) onSent?.(lengthOf(content))
+    if (!isTold && content && serviceWorker() !== null) onSent?.(bodyLength(content))
     settle(true)
   }
   // A page that is being stopped (window.stop) aborts its requests by itself.

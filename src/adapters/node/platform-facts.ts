@@ -6,7 +6,7 @@
 // process look alive or far away, so a session is refused but never endangered.
 
 import { readlinkSync } from 'node:fs'
-import { access, readFile, readlink } from 'node:fs/promises'
+import { access, readFile } from 'node:fs/promises'
 import { win32 } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -20,9 +20,8 @@ export interface PlatformReads {
   textOf(path: string): Promise<string | undefined>
   /** Whether there is evidently no such file. */
   isMissing(path: string): Promise<boolean>
-  linkOf(path: string): Promise<string | undefined>
-  /** The same, read by the thread that asks. */
-  linkNow(path: string): string | undefined
+  /** What a link leads to. Read by the thread that asks, because `/proc/thread-self` is another link for each. */
+  linkOf(path: string): string | undefined
   /** What a program writes to stdout, trimmed; undefined if it fails. */
   answerOf(program: string, args: readonly string[]): Promise<string | undefined>
 }
@@ -70,8 +69,7 @@ export const systemReads: PlatformReads = {
       () => false,
       (error: unknown) => errorCode(error) === 'ENOENT',
     ),
-  linkOf: (path) => readlink(path).catch(() => undefined),
-  linkNow(path) {
+  linkOf(path) {
     try {
       return readlinkSync(path)
     } catch {
@@ -98,7 +96,7 @@ const NO_FACTS: PlatformFacts = {
   pidSpace: nothing,
 }
 
-function linuxFacts({ textOf, isMissing, linkOf, linkNow }: PlatformReads): PlatformFacts {
+function linuxFacts({ textOf, isMissing, linkOf }: PlatformReads): PlatformFacts {
   const startIn = async (folder: string): Promise<string | undefined> => {
     const stat = await textOf(`${folder}/stat`)
     // The program's name is in parentheses, and may itself contain spaces and parentheses. After it come the state,
@@ -112,14 +110,14 @@ function linuxFacts({ textOf, isMissing, linkOf, linkNow }: PlatformReads): Plat
       const folder = `/proc/${String(pid)}/task/${thread}`
       return (await startIn(folder)) ?? ((await isMissing(folder)) ? ENDED : undefined)
     },
-    ownThread: () => /\/task\/(\d+)$/.exec(linkNow('/proc/thread-self') ?? '')?.[1],
+    ownThread: () => /\/task\/(\d+)$/.exec(linkOf('/proc/thread-self') ?? '')?.[1],
     boot: () => textOf('/proc/sys/kernel/random/boot_id'),
     async machineId() {
       // In images of containers this file is empty, or has the word `uninitialized` where a machine has its id.
       const id = (await textOf('/etc/machine-id')) ?? (await textOf('/var/lib/dbus/machine-id'))
       return /^[0-9a-f]{32}$/.test(id ?? '') ? id : undefined
     },
-    pidSpace: () => linkOf('/proc/self/ns/pid'),
+    pidSpace: () => Promise.resolve(linkOf('/proc/self/ns/pid')),
   }
 }
 

@@ -32,10 +32,6 @@ export async function collectBody(
   return bytes
 }
 
-export function lengthOf(body: Body): number {
-  return body.kind === 'bytes' ? body.bytes.byteLength : body.lengthBytes
-}
-
 function checkLength(givenBytes: number, lengthBytes: number): void {
   invariant(givenBytes === lengthBytes, `a body of ${lengthBytes} bytes gave ${givenBytes}`)
 }

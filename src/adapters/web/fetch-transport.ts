@@ -2,7 +2,7 @@
 // comes at the end, and an attempt that got as far as fetch is doubtful.
 
 import type { Transport, TransportReply } from '../../core/ports.ts'
-import { lengthOf } from './collected-body.ts'
+import { bodyLength } from '../../core/body-length.ts'
 import { allowedHeaders, networkFailure, redirectRefused } from './platform-request.ts'
 import { isWaitOver, platformTransport } from './platform-transport.ts'
 
@@ -43,7 +43,7 @@ export function fetchTransport(options: FetchTransportOptions = {}): Transport {
     if (response.type === 'opaqueredirect') throw redirectRefused(host)
     const reply = await readReply(response, maxReplyBytes)
     if (!isWaitOver(request)) signal.throwIfAborted()
-    if (request.body) request.onSent?.(lengthOf(request.body))
+    if (request.body) request.onSent?.(bodyLength(request.body))
     return reply
   })
 }

@@ -6,7 +6,6 @@ import type { RequestedAnalysis, WireObject } from '../../client/contract.ts'
 import type { CallOptions } from '../../client/operations.ts'
 import { isDraft, verdictOf } from '../../flows/polling.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
-import { EXIT } from '../exit-codes.ts'
 import { parseId, readObjectOption } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
@@ -37,7 +36,6 @@ export function addAnalysisRecordCommands(analysis: Command, context: CommandCon
       const result = { status: 'completed', serviceStatus: null, analysisId: null } as const
       printEnd(output, beganMs, { ...result, count: items.length })
     }
-    context.exitWith(EXIT.done)
   })
   const get = analysis.command('get').description("read one analysis; prints the service's JSON").argument('<id>')
   addServiceOptions(get).action((id: string, options: SharedOptions) =>
@@ -97,7 +95,6 @@ async function readRecord(context: CommandContext, options: SharedOptions, what:
   const uplink = await uplinkFromOptions(options, context)
   if (options.dryRun === true) printCalls(output, 'analysis', [what.call])
   else printRecord(output, await recordOf(context, output, options, what, uplink.client), what, beganMs)
-  context.exitWith(EXIT.done)
 }
 
 function recordOf(

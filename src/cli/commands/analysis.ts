@@ -6,7 +6,6 @@ import type { CallOptions } from '../../client/operations.ts'
 import { given } from '../../core/given.ts'
 import type { AnalysisRequestInput, AnalysisOptions } from '../../flows/analysis.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
-import { EXIT } from '../exit-codes.ts'
 import { addBelow } from '../views/help-texts.ts'
 import { parseDuration } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
@@ -86,7 +85,6 @@ function addCreate(analysis: Command, context: CommandContext): void {
     if (options.dryRun === true) {
       const submit = options.submit === true ? ['PATCH /requested_analyses/{id}/submit'] : []
       printCalls(output, 'analysis', ['POST /requested_analyses', ...submit])
-      context.exitWith(EXIT.done)
       return
     }
     // Always a draft first, so that a create repeated after a lost answer costs no second report.
@@ -141,7 +139,6 @@ async function watchOne(context: CommandContext, id: string, options: SharedOpti
   const uplink = await uplinkFromOptions(options, context)
   if (options.dryRun === true) {
     printCalls(output, 'analysis', [`GET /requested_analyses/${id}`])
-    context.exitWith(EXIT.done)
     return
   }
   output.event('start', { flow: 'analysis', analysisId: id })
@@ -174,7 +171,6 @@ async function requestOne(context: CommandContext, options: SegmentNames & WaitO
       'PATCH /requested_analyses/{id}/submit',
       'GET /requested_analyses/{id}, until it is over',
     ])
-    context.exitWith(EXIT.done)
     return
   }
   output.event('start', { flow: 'analysis', name: options.name })

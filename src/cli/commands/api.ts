@@ -4,7 +4,6 @@ import type { Command } from 'commander'
 import { invalid } from '../../core/errors.ts'
 import { given } from '../../core/given.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
-import { EXIT } from '../exit-codes.ts'
 import { readJsonOption } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
 import { called } from '../unclear-end.ts'
@@ -41,7 +40,6 @@ export function addApiCommand(program: Command, context: CommandContext): void {
     const { plainPath, query } = splitQuery(path)
     if (options.dryRun === true) {
       printCalls(output, 'api', [`${verb} ${plainPath}`])
-      context.exitWith(EXIT.done)
       return
     }
     const reply = await called(
@@ -53,7 +51,6 @@ export function addApiCommand(program: Command, context: CommandContext): void {
     if (reply.data !== undefined) output.document(reply.data)
     output.event('reply', { status: reply.status, data: reply.data ?? null })
     output.event('result', { flow: 'api', status: 'completed', httpStatus: reply.status })
-    context.exitWith(EXIT.done)
   })
 }
 

@@ -62,7 +62,7 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
       return
     }
     if (session.status === 'cancelled' && !isToldLater(session) && !isMore) {
-      context.exitWith(tellAgain(output, session))
+      tellAgain(output, session)
       return
     }
     const isMissed = session.filesConfirmed + unanswered > 0 && isGivingUpWhole(session, isKeeping, isMore)
@@ -178,7 +178,7 @@ function tellCancelled(
 }
 
 /** Reports a session that was cancelled before. The service is not asked again to end what it has ended. */
-function tellAgain(output: Output, session: SessionSummary): number {
+function tellAgain(output: Output, session: SessionSummary): void {
   const { key, flow, sessionId, sessionIds, bytes, isServiceTold = false, keepsConfirmed = false } = session
   output.event('result', {
     flow: flow ?? null,
@@ -193,5 +193,4 @@ function tellAgain(output: Output, session: SessionSummary): number {
     keepsConfirmed,
   })
   output.answer(`cancelled: ${key} was cancelled before`)
-  return EXIT.done
 }

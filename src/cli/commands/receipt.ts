@@ -42,7 +42,6 @@ export function addReceiptCommand(program: Command, context: CommandContext): vo
       output.answer(`${options.output}: ${countOf(made.files.length, 'file')}`)
     }
     output.event('result', { flow: 'receipt', status: made.status, key })
-    context.exitWith(EXIT.done)
   })
   const check = receipt
     .command('check')

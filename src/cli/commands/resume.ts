@@ -85,7 +85,6 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
       const lookedFor = await interruptible(wait('for the files', looking), context.interruption)
       const isReadWhole = options.verify === 'full'
       printResumePlan(output, sessions, lookedFor, { isBelowFolder: lost !== undefined, isReadWhole })
-      context.exitWith(EXIT.done)
       return
     }
     const isOneOfMany = sessions.length !== 1 || elsewhere.size > 0

@@ -3,7 +3,6 @@
 import type { Command } from 'commander'
 import { checkDomHand, checkText } from '../../client/checks.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
-import { EXIT } from '../exit-codes.ts'
 import { parseId, parseInteger, readObjectOption } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
 import { called } from '../unclear-end.ts'
@@ -68,7 +67,6 @@ async function createSegment(context: CommandContext, options: CreateOptions): P
     output.document(record)
     output.event('result', { flow: 'segment', status: 'completed', segmentId: analysisSegmentId, record })
   }
-  context.exitWith(EXIT.done)
 }
 
 async function updateSegment(context: CommandContext, text: string, options: UpdateOptions): Promise<void> {
@@ -93,5 +91,4 @@ async function updateSegment(context: CommandContext, text: string, options: Upd
       record,
     })
   }
-  context.exitWith(EXIT.done)
 }

@@ -57,11 +57,11 @@ export function addSessionsCommand(program: Command, context: CommandContext): v
       return
     }
     const listed = sessions.map(async (session) => Object.assign({ isInUse: await kept.isInUse(session.key) }, session))
-    context.exitWith(list(await Promise.all(listed), kept, output))
+    list(await Promise.all(listed), kept, output)
   })
 }
 
-function list(sessions: readonly ListedSession[], { folder }: KeptSessions, output: Output): number {
+function list(sessions: readonly ListedSession[], { folder }: KeptSessions, output: Output): void {
   for (const session of sessions) {
     const { beganAtMs, sessionId, flow, ...rest } = session
     const began = beganAtMs === undefined ? null : new Date(beganAtMs).toISOString()
@@ -74,7 +74,6 @@ function list(sessions: readonly ListedSession[], { folder }: KeptSessions, outp
     for (const line of sessionLines(sessions, Date.now(), columns)) output.answer(line)
   }
   for (const { key, error } of sessions) if (error !== undefined) output.complain(`warning: ${key}: ${error.message}`)
-  return EXIT.done
 }
 
 /**

@@ -6,6 +6,7 @@ import { stateFolder } from '../../adapters/node/journal/state-folder.ts'
 import type { Environment } from '../options/credentials-from-options.ts'
 import { ownDescriptor } from '../options/option-values.ts'
 import { OPTION_DEFAULTS, type SharedOptions } from '../options/options.ts'
+import { baseUrlOf } from '../options/uplink-from-options.ts'
 import type { KnownSegments } from '../run-analysis.ts'
 
 /** What `analysis request` was given. */
@@ -23,14 +24,9 @@ export function commandLine(
   options: SharedOptions,
   env: Environment,
 ): string {
-  const { stateDir = stateDirOf(env) } = options
-  const isResume = command === 'resume'
-  return [
-    ...[programOf(env), command, quoted(key)],
-    ...wordsOf([['--state-dir', absolute(stateDir)]]),
-    ...waysToTheService(options, env),
-    ...(isResume ? waysOfSending(options) : []),
-  ].join(' ')
+  const ofSession = journalLine([...command.split(' '), key], options, env)
+  const sending = command === 'resume' ? waysOfSending(options) : []
+  return [ofSession, ...waysToTheService(options, env), ...sending].join(' ')
 }
 
 /** Like `commandLine`, for a command about analyses, such as `watch` and an id. No session is kept of these. */
@@ -67,7 +63,7 @@ function wordsOf(values: Values): string[] {
 function waysToTheService(options: SharedOptions, env: Environment): string[] {
   const { apiKeyFile, accessTokenFile, bearerHeader, allowHttp, caFile } = options
   const words = wordsOf([
-    ['--base-url', options.baseUrl ?? (env['MOCAP_BASE_URL']?.trim() || undefined)],
+    ['--base-url', baseUrlOf(options, env)],
     ['--api-key-file', absolute(apiKeyFile)],
     ['--access-token-file', absolute(accessTokenFile)],
     ['--bearer-header', bearerHeader === 'Authentication' ? bearerHeader : undefined],
@@ -95,7 +91,7 @@ export function sessionsLine(
   return journalLine(['sessions', ...words], options, env)
 }
 
-/** A command about what the journal holds. It makes no call, so it needs no base URL. */
+/** A command about what the journal holds, without what its calls need. */
 function journalLine(words: readonly string[], options: Pick<SharedOptions, 'stateDir'>, env: Environment): string {
   const { stateDir = stateDirOf(env) } = options
   const where = wordsOf([['--state-dir', absolute(stateDir)]])

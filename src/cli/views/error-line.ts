@@ -20,7 +20,7 @@ const SAID: readonly unknown[] = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ER
 /** The code and the words of an error. A network failure behind it, such as a refused certificate, is named. */
 export function errorLine(error: unknown): ErrorSummary {
   const summary = summarize(error)
-  const said = (words: string): ErrorSummary => ({ ...summary, message: onOneLine(redactText(words)) })
+  const said = (words: string): ErrorSummary => ({ ...summary, message: redactText(words) })
   const { message, attempt = 1, isBaseUrlDoubtful } = summary
   const failure = networkFailureOf(error)
   if (failure === undefined || message.includes(failure.message)) return said(message)
@@ -140,8 +140,4 @@ function isUntrusted(systemCode: unknown): boolean {
   return (
     typeof systemCode === 'string' && isCertificateCode(systemCode) && systemCode !== 'ERR_TLS_CERT_ALTNAME_INVALID'
   )
-}
-
-function onOneLine(text: string): string {
-  return text.replace(/\s*\n\s*/g, ' ').trim()
 }

@@ -14,7 +14,10 @@ export interface Attempt {
   readonly isFreshConnection: boolean
   /** It sends its whole part, not just the rest of one. Otherwise its digest is not the part's, and no ETag can be compared with it. */
   readonly isWhole: boolean
-  /** Of this attempt alone: whoever holds the attempt may abort it, and so does the watchdog over its waits. */
+  /**
+   * Of this attempt alone: whoever holds the attempt may abort it, and so does the watchdog over its waits. The reason tells
+   * whether it was the watchdog.
+   */
   readonly controller: AbortController
   /**
    * Called when it needs its slot no longer. With true: only the source and the answer remain to be checked, which needs neither
@@ -33,10 +36,8 @@ export interface Attempt {
   watchdog: Watchdog | undefined
   /** Its windows, while it holds any. */
   lease: WindowLease | undefined
-  /** Why the watchdog ended it, if it did. */
+  /** The reason of the watchdog, once it gave up. */
   expiry: TransportError | undefined
-  /** It was reset because it crawled while others flew. */
-  isCrawled: boolean
   /** Resolves when it has ended, or was left; undefined until it has begun. */
   end: Promise<AttemptResult> | undefined
 }
@@ -45,9 +46,9 @@ export interface Attempt {
  * How an attempt ended. `received`: stored, with its receipt. `refused`: answered otherwise (`isDead`: whatever
  * it says, no request will be taken under this address). `missing`: no answer. `source`: our own bytes could not be read or
  * hashed, or have changed, or no request can be made for them; another attempt would end in the same way, unless the error is
- * retryable. `aborted`: the signal fired. `crawled`: it was reset because it crawled; `ending` is `doubtful` when its last byte
- * left at that very moment. Or its source took so long to open that its slot had gone to another. `expired`: no request was made,
- * because its address had expired, or been replaced, by the time its source was open.
+ * retryable. `aborted`: nothing failed. The signal fired, or its source took so long to open that its slot had gone to another; its
+ * part goes again, where anything of its file still does. `expired`: no request was made, because its address had expired, or been
+ * replaced, by the time its source was open.
  */
 export type AttemptResult =
   | { readonly kind: 'received'; readonly receipt: Receipt }
@@ -58,7 +59,7 @@ export type AttemptResult =
     }
   | { readonly kind: 'missing'; readonly ending: AttemptEnding; readonly error: TransportError }
   | { readonly kind: 'source'; readonly ending: AttemptEnding; readonly error: UploadError }
-  | { readonly kind: 'aborted' | 'crawled'; readonly ending: AttemptEnding }
+  | { readonly kind: 'aborted'; readonly ending: AttemptEnding }
   | { readonly kind: 'expired' }
 
 /**
@@ -66,10 +67,12 @@ export type AttemptResult =
  * never let go of it. What it holds stays with it, because whoever holds it up may still use that.
  */
 export function leave(attempt: Attempt): AttemptResult {
-  const { expiry: error, isCrawled, watchdog, lease } = attempt
   attempt.isSending = false
-  watchdog?.stop()
-  lease?.leave?.()
+  attempt.watchdog?.stop()
+  attempt.lease?.leave?.()
+  const { controller, expiry } = attempt
   const ending = 'doubtful'
-  return error ? { kind: 'missing', ending, error } : { kind: isCrawled ? 'crawled' : 'aborted', ending }
+  // The first to abort it counts: its watch may have run out after that.
+  if (expiry && controller.signal.reason === expiry) return { kind: 'missing', ending, error: expiry }
+  return { kind: 'aborted', ending }
 }

@@ -9,8 +9,6 @@ export interface BodyOptions extends SequenceOptions {
   readonly reader: Pick<Reader, 'read'>
   /** Hashes a sequence; undefined: nothing is hashed. */
   readonly hasher: Hasher | undefined
-  /** The attempt's signal: it ends a read that waits for bytes. */
-  readonly signal?: AbortSignal | undefined
 }
 
 export interface AttemptBody {
@@ -22,17 +20,14 @@ export interface AttemptBody {
    * touches the windows any more.
    */
   end(): Promise<void>
-  /** Why reading failed, if it did. */
-  readError(): unknown
 }
 
 export function createBody(options: BodyOptions): AttemptBody {
-  const { unit, reader, hasher, signal } = options
+  const { unit, reader, hasher } = options
   const busy = new Set<Promise<unknown>>()
   let newest = 0
   let isOver = false
   let hash: BodyHash | undefined
-  let readError: unknown
 
   /** Tracks what touches the windows until it has ended, even when nobody waits for it any more. */
   const watch = <T>(work: Promise<T>): Promise<T> => {
@@ -44,19 +39,9 @@ export function createBody(options: BodyOptions): AttemptBody {
   const idle = async (): Promise<void> => {
     while (busy.size > 0) await Promise.allSettled(busy)
   }
-  const failed = (error: unknown): never => {
-    // A read that was ended by an abort says nothing about the source.
-    if (signal?.aborted !== true) readError = error
-    throw error
-  }
   const fill = (window: Uint8Array, at: number): Promise<void> | undefined => {
-    let reading
-    try {
-      reading = reader.read(window, at, signal)
-    } catch (error) {
-      return failed(error)
-    }
-    return reading && watch(Promise.resolve(reading).catch(failed))
+    const reading = reader.read(window, at)
+    return reading && watch(reading)
   }
   const begin = (): Promise<void> | undefined => {
     if (busy.size > 0) return idle()
@@ -86,6 +71,5 @@ export function createBody(options: BodyOptions): AttemptBody {
       if (busy.size > 0) await idle()
       hash?.dispose?.()
     },
-    readError: () => readError,
   }
 }

@@ -12,22 +12,11 @@ type Refused = { readonly kind: 'refused'; readonly verdict: Exclude<Verdict, Re
 /** Judges a reply. `attempt`: its state when the reply came. */
 export function judgeReply(
   protocol: Pick<Protocol, 'judge'>,
-  attempt: Pick<Attempt, 'unit' | 'address' | 'sentBytes' | 'hasTold'>,
+  { unit, address, sentBytes, hasTold }: Pick<Attempt, 'unit' | 'address' | 'sentBytes' | 'hasTold'>,
   reply: TransportReply,
 ): Received | Refused {
-  const { unit, address, sentBytes, hasTold } = attempt
-  const verdict = protocol.judge(withoutEcho(reply, address), unit)
-  if (verdict.kind !== 'received') {
-    const { serviceCode } = verdict.error as Partial<HttpStatusError>
-    // The error code repeats the address, so only the status of this answer is used.
-    return serviceCode !== undefined && echoesAddress(serviceCode, address)
-      ? judgeReply(
-          protocol,
-          { unit, address, sentBytes: 0, hasTold: true },
-          { ...reply, headers: {}, body: new Uint8Array() },
-        )
-      : { kind: 'refused', verdict }
-  }
+  const verdict = judgeUnechoed(protocol, unit, address, reply)
+  if (verdict.kind !== 'received') return { kind: 'refused', verdict }
   const { acceptedEnd } = verdict
   // A host's protocol in plain JavaScript may give none, or the text of a header.
   if (!Number.isInteger(acceptedEnd) || acceptedEnd > unit.end) {
@@ -73,10 +62,21 @@ export function receiptOf(
   return { kind: 'received', receipt }
 }
 
-/** Without the headers where the ETag repeats the address: the protocol must not see it, because it would carry a secret into receipts. */
-function withoutEcho(reply: TransportReply, address: SignedAddress): TransportReply {
+/** The protocol's verdict. It must not see what repeats the address, because it would carry a secret into receipts and errors. */
+function judgeUnechoed(
+  protocol: Pick<Protocol, 'judge'>,
+  unit: Unit,
+  address: SignedAddress,
+  reply: TransportReply,
+): Verdict {
   const { etag } = reply.headers
-  return etag === undefined || !echoesAddress(etag, address) ? reply : { ...reply, headers: {} }
+  const shown = etag === undefined || !echoesAddress(etag, address) ? reply : { ...reply, headers: {} }
+  const verdict = protocol.judge(shown, unit)
+  const code = verdict.kind !== 'received' && (verdict.error as Partial<HttpStatusError>).serviceCode
+  // If the code repeats the address, only the status of this answer is used.
+  return code && echoesAddress(code, address)
+    ? protocol.judge({ ...reply, headers: {}, body: new Uint8Array() }, unit)
+    : verdict
 }
 
 /** A refusal that may be retried, except for ERR_UPLOAD_INTERNAL: a mistake of the host's transport is there at the next try, too. */

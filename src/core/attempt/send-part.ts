@@ -64,7 +64,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
       reader = await tellHang(clock, opening, onHang)
       ports.hold(fileIndex, false)
       // Its slot went to another. Many files may open at once when their drive is back: each waits for its turn, but not twice.
-      if (attempt.isHung === false && !attempt.isFreshConnection) return { kind: 'crawled', ending: 'neverWhole' }
+      if (attempt.isHung === false && !attempt.isFreshConnection) return { kind: 'aborted', ending: 'neverWhole' }
     } else reader = opening
     attempt.isSending = true
     const hasher = attempt.isWhole ? ports.hasher : undefined
@@ -115,9 +115,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     const readError = body?.readError?.()
     if (readError !== undefined) return sourceFailure(readError, ending)
     // These are equal when the watchdog ended the attempt, or when nothing did: both are undefined then.
-    if (signal.reason !== attempt.expiry) {
-      return { kind: attempt.isCrawled ? 'crawled' : 'aborted', ending }
-    }
+    if (signal.reason !== attempt.expiry) return { kind: 'aborted', ending }
     // A platform that could not read the Blob says only that no answer came.
     const changed = reader && body?.isUnread && (await changeOf(reader))
     if (changed) return sourceFailure(changed, ending)

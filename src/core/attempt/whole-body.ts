@@ -1,12 +1,12 @@
 // The body of an attempt at a short part: read as a whole into one window, hashed there and sent in one piece. Most of what a
 // sequence of windows costs (its steps, its slices, its waits) is the same for twenty kilobytes as for megabytes.
 
-import type { AttemptBody, BodyOptions } from './body.ts'
+import type { BodyOptions } from './body.ts'
 import type { BodyHash, Body } from '../ports.ts'
 import type { Watchdog } from './watchdog.ts'
 
 /** What a request carries, in whatever form. */
-export interface Content extends Partial<Pick<AttemptBody, 'readError'>> {
+export interface Content {
   /** Makes the body. Called once. Rejects as the reader does. */
   make(): Body | Promise<Body>
   /** It goes to the network without being read by us. */
@@ -14,9 +14,11 @@ export interface Content extends Partial<Pick<AttemptBody, 'readError'>> {
   digest(): Promise<string | undefined> | string | undefined
   /** As `AttemptBody.end`. Undefined: nothing touches the windows any more. */
   end?(): Promise<void> | undefined
+  /** Why reading failed, if it did. */
+  readError?(): unknown
 }
 
-export interface WholeBodyOptions extends Pick<BodyOptions, 'unit' | 'reader' | 'hasher' | 'windows' | 'signal'> {
+export interface WholeBodyOptions extends Pick<BodyOptions, 'unit' | 'reader' | 'hasher' | 'windows'> {
   /** Waits for leave to send. Undefined: the bytes may go at once. */
   take(bytes: number): Promise<void> | undefined
   /** On hold from now on, until the bytes may go. */
@@ -34,14 +36,13 @@ const MAX_BYTES = 64 * 1024
 
 /** Sends parts of up to 64 KiB in one piece, if they fit into the first window. */
 export function wholeBodies(): WholeBodies {
-  return ({ unit, reader, hasher, windows: [window], signal, take, watchdog }) => {
+  return ({ unit, reader, hasher, windows: [window], take, watchdog }) => {
     const lengthBytes = unit.end - unit.start
     if (window === undefined || lengthBytes > Math.min(MAX_BYTES, window.byteLength)) return undefined
     const bytes = window.subarray(0, lengthBytes)
     let hash: BodyHash | undefined
     let wholeDigest: (() => string) | undefined
     let hashing: Promise<void> | undefined
-    let readError: unknown
     watchdog.hold()
     const ready = (): Body => {
       watchdog.started()
@@ -58,10 +59,6 @@ export function wholeBodies(): WholeBodies {
       }
       return take(lengthBytes)?.then(ready) ?? ready()
     }
-    const failed = (error: unknown): never => {
-      if (signal?.aborted !== true) readError = error
-      throw error
-    }
     const digest = (): Promise<string> | string | undefined => {
       if (wholeDigest) return wholeDigest()
       // An empty body has not been hashed yet.
@@ -72,13 +69,8 @@ export function wholeBodies(): WholeBodies {
     return {
       make() {
         if (lengthBytes === 0) return ready()
-        try {
-          const reading = reader.read(bytes, unit.start, signal)
-          if (reading) return Promise.resolve(reading).then(hashAndWait, failed)
-        } catch (error) {
-          return failed(error)
-        }
-        return hashAndWait()
+        const reading = reader.read(bytes, unit.start)
+        return reading ? reading.then(hashAndWait) : hashAndWait()
       },
       digest: () => (hashing ? hashing.then(digest) : digest()),
       end() {
@@ -89,7 +81,6 @@ export function wholeBodies(): WholeBodies {
         // A hash that is computed elsewhere may still read the window.
         return hashing.catch(() => undefined).then(() => hash?.dispose?.())
       },
-      readError: () => readError,
     }
   }
 }

@@ -49,29 +49,41 @@ export function windowBodies(options: WindowBodiesOptions): WindowBodies {
   return {
     ...pool,
     content({ unit, reader: source, hasher, windows, pace, signal, watchdog, onHang }) {
-      const take = (bytes: number): Promise<void> | undefined => pace.take(bytes, signal)
+      let readError: unknown
+      const failed = (error: unknown): never => {
+        // A read that was ended by an abort says nothing about the source.
+        if (!signal.aborted) readError = error
+        throw error
+      }
       const reader: Pick<Reader, 'read'> = {
         read(into, at) {
-          const reading = source.read(into, at, signal)
-          return reading && tellHang(clock, reading, onHang)
+          let reading
+          try {
+            reading = source.read(into, at, signal)
+          } catch (error) {
+            return failed(error)
+          }
+          return reading && tellHang(clock, Promise.resolve(reading).catch(failed), onHang)
         },
       }
+      const take = (bytes: number): Promise<void> | undefined => pace.take(bytes, signal)
+      const inWindows = (): Content => {
+        const { windows: sequence, ...rest } = createBody({
+          unit,
+          reader,
+          windows,
+          hasher,
+          slicer: createSlicer(clock, windows[0]?.byteLength ?? 0),
+          pace: { pieceBytes: () => pace.pieceBytes(), take },
+          onHold: watchdog.hold,
+          onReady: watchdog.resume,
+        })
+        const lengthBytes = unit.end - unit.start
+        return { make: () => ({ kind: 'windows', lengthBytes, windows: sequence }), ...rest }
+      }
       const whole = windows.length > 1 || pace.isLimited() ? undefined : options.wholeBodies
-      const short = whole?.({ unit, reader, hasher, take, windows, signal, watchdog })
-      if (short) return short
-      const { windows: sequence, ...rest } = createBody({
-        unit,
-        reader,
-        windows,
-        hasher,
-        signal,
-        slicer: createSlicer(clock, windows[0]?.byteLength ?? 0),
-        pace: { pieceBytes: () => pace.pieceBytes(), take },
-        onHold: watchdog.hold,
-        onReady: watchdog.resume,
-      })
-      const lengthBytes = unit.end - unit.start
-      return { make: () => ({ kind: 'windows', lengthBytes, windows: sequence }), ...rest }
+      const content = whole?.({ unit, reader, hasher, take, windows, watchdog }) ?? inWindows()
+      return Object.assign(content, { readError: () => readError })
     },
   }
 }

@@ -3,13 +3,12 @@
 
 import { createEarlyGrowth, type EarlyGrowth } from './early-growth.ts'
 import { createLineRoom, type LineRoom } from './line-room.ts'
-import { createRoundTrips, type RoundTrips } from './round-trips.ts'
-import type { Clock, Transport } from '../ports.ts'
+import { createRoundTrips, type RoundTripPorts, type RoundTrips } from './round-trips.ts'
 
 /** What detects a queue on the line. */
 export interface Hearing {
   /** Measures round trips, with a transport that has them. */
-  roundTrips(ports: { readonly transport: Transport; readonly clock: Clock }): RoundTrips
+  roundTrips(ports: RoundTripPorts): RoundTrips
   /** Judges by them whether the line has room for more parts. */
   room(): LineRoom
   /** Doubles the parts while the line is known to be empty; a near host gets `nearLimit`. */

@@ -1,9 +1,11 @@
 // Listens to the line for background: how long it takes to answer while we send. Where the transport can measure a round trip,
 // it does so twice a second; elsewhere each answer tells, by the time from the last byte handed over until it came.
 
+import { bodyLength } from '../body-length.ts'
 import { createAlarm } from '../time/alarm.ts'
 import { createBackground } from './background.ts'
-import type { Clock, Transport, TransportReply, TransportRequest } from '../ports.ts'
+import type { Transport, TransportReply, TransportRequest } from '../ports.ts'
+import { timeRoundTrip, type RoundTripPorts } from './round-trips.ts'
 import { sendThrough } from '../send-through.ts'
 
 export interface LineDelay {
@@ -16,15 +18,10 @@ export interface LineDelay {
 }
 
 const PROBE_EVERY_MS = 500
-/** A round trip that takes longer is given up and counts as one of this length. */
-const PROBE_TIMEOUT_MS = 2_000
-const TOO_LONG = /* @__PURE__ */ new Error('The round trip took too long.')
 
 /** `onRate` is called with the rate that all parts together may have, bytes per second. */
-export function createLineDelay(
-  { transport, clock }: { readonly transport: Transport; readonly clock: Clock },
-  onRate: (bytesPerSecond: number) => void,
-): LineDelay {
+export function createLineDelay(ports: RoundTripPorts, onRate: (bytesPerSecond: number) => void): LineDelay {
+  const { transport, clock } = ports
   const background = createBackground()
   const now = (): number => clock.monotonicNow()
   let bytesSince = 0
@@ -38,19 +35,9 @@ export function createLineDelay(
     onRate(background.bytesPerSecond())
   }
   const probe = async (url: string): Promise<void> => {
-    const controller = new AbortController()
-    probing = controller
-    const beganAtMs = now()
-    const timer = clock.setTimeout(() => controller.abort(TOO_LONG), PROBE_TIMEOUT_MS)
-    try {
-      await transport.roundTrip?.(url, controller.signal)
-      hear(now() - beganAtMs)
-    } catch {
-      // A host that refuses or cannot be reached is the attempts' business. Only a long wait says something here.
-      if (controller.signal.reason === TOO_LONG) hear(PROBE_TIMEOUT_MS)
-    } finally {
-      clock.clearTimeout(timer)
-    }
+    probing = new AbortController()
+    const delayMs = await timeRoundTrip(ports, url, probing)
+    if (delayMs !== undefined) hear(delayMs)
   }
   const setAlarm = createAlarm(clock, () => {
     const began = latestUrl === undefined ? Promise.resolve() : probe(latestUrl)
@@ -61,7 +48,7 @@ export function createLineDelay(
 
   const sendAndHear = async (request: TransportRequest, forward: Transport['send']): Promise<TransportReply> => {
     let handedOverAtMs: number | undefined
-    const lengthBytes = bodyLength(request)
+    const lengthBytes = request.body ? bodyLength(request.body) : 0
     const reply = await forward({
       ...request,
       onSent(sentBytes) {
@@ -91,9 +78,4 @@ export function createLineDelay(
       if (!isActive) probing?.abort()
     },
   }
-}
-
-function bodyLength({ body }: TransportRequest): number {
-  if (body === undefined) return 0
-  return body.kind === 'bytes' ? body.bytes.byteLength : body.lengthBytes
 }

@@ -15,37 +15,28 @@ export interface RoundTrips {
   stop(): void
 }
 
+/** What round trips are made with. */
+export interface RoundTripPorts {
+  readonly transport: Transport
+  readonly clock: Clock
+}
+
 const PAUSE_MS = 100
 /** A round trip that takes longer is given up and counts as one of this length. */
 const TIMEOUT_MS = 2_000
 const TOO_LONG = /* @__PURE__ */ new Error('The round trip took too long.')
 
-export function createRoundTrips({
-  transport,
-  clock,
-}: {
-  readonly transport: Transport
-  readonly clock: Clock
-}): RoundTrips {
+export function createRoundTrips(ports: RoundTripPorts): RoundTrips {
+  const { transport, clock } = ports
   let url: string | undefined
   let underWay: AbortController | undefined
   let newestMs: number | undefined
   let endedAtMs = -Infinity
 
   const measureOnce = async (to: string, controller: AbortController): Promise<void> => {
-    const beganAtMs = clock.monotonicNow()
-    const timer = clock.setTimeout(() => controller.abort(TOO_LONG), TIMEOUT_MS)
-    try {
-      await transport.roundTrip?.(to, controller.signal)
-      newestMs = clock.monotonicNow() - beganAtMs
-    } catch {
-      // A host that refuses or cannot be reached is the attempts' business. Only a long wait says something here.
-      if (controller.signal.reason === TOO_LONG) newestMs = TIMEOUT_MS
-    } finally {
-      clock.clearTimeout(timer)
-      underWay = undefined
-      endedAtMs = clock.monotonicNow()
-    }
+    newestMs = (await timeRoundTrip(ports, to, controller)) ?? newestMs
+    underWay = undefined
+    endedAtMs = clock.monotonicNow()
   }
   const measure = (): void => {
     if (transport.roundTrip === undefined || url === undefined || underWay !== undefined) return
@@ -73,5 +64,24 @@ export function createRoundTrips({
     stop() {
       underWay?.abort()
     },
+  }
+}
+
+/** Makes a round trip. Resolves with how long it took, ms; undefined when it failed or was aborted. Never rejects. */
+export async function timeRoundTrip(
+  { transport, clock }: RoundTripPorts,
+  url: string,
+  controller: AbortController,
+): Promise<number | undefined> {
+  const beganAtMs = clock.monotonicNow()
+  const timer = clock.setTimeout(() => controller.abort(TOO_LONG), TIMEOUT_MS)
+  try {
+    await transport.roundTrip?.(url, controller.signal)
+    return clock.monotonicNow() - beganAtMs
+  } catch {
+    // A host that refuses or cannot be reached is the attempts' business. Only a long wait says something here.
+    return controller.signal.reason === TOO_LONG ? TIMEOUT_MS : undefined
+  } finally {
+    clock.clearTimeout(timer)
   }
 }

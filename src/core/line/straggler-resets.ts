@@ -28,7 +28,6 @@ export function createStragglerResets(createWatch = createStragglerWatch<Attempt
       const straggler = watch.look(moving, nowMs, isTail)
       if (straggler === undefined) return
       resets.set(straggler.unit, resetsOf(straggler) + 1)
-      straggler.isCrawled = true
       straggler.controller.abort(CRAWLED)
     },
   }

@@ -2,8 +2,8 @@
 // doubles while trials change nothing, so that a long upload on a steady line is left in peace.
 
 export interface TrialRest {
-  /** Begins a rest of at least this length, and doubles the next one. Returns how long it is, ms. */
-  begin(nowMs: number, atLeastMs: number): number
+  /** Begins a rest of at least this length, and doubles the next one. */
+  begin(nowMs: number, atLeastMs: number): void
   /** Something has changed: the next rests are short again. */
   renew(): void
   /** Ends the current rest at this time, if it would last longer. */
@@ -34,10 +34,8 @@ export function createTrialRest(): TrialRest {
 
   return {
     begin(nowMs, atLeastMs) {
-      const lengthMs = Math.max(nextMs, atLeastMs)
-      untilMs = nowMs + lengthMs
+      untilMs = nowMs + Math.max(nextMs, atLeastMs)
       nextMs = Math.min(nextMs * 2, LAST_REST_MS)
-      return lengthMs
     },
     renew() {
       nextMs = FIRST_REST_MS

@@ -142,10 +142,7 @@ export function createAttemptEnd(options: AttemptEndOptions): AttemptEnd {
     const onFresh = { ...turn, isFreshConnection: true }
     switch (result.kind) {
       case 'aborted':
-        // Nothing more of its file, or of the session, is sent.
-        return
-      case 'crawled':
-        // The part did not fail, so it does not wait and uses up no try.
+        // The part does not wait and uses up no try. It goes no more if its file was dropped or moved, or the session stopped.
         goAgain({ ...onFresh, attempt: turn.attempt + 1 })
         return
       case 'source':

@@ -40,7 +40,7 @@ export interface Attempts {
   abortAll(reason: unknown): void
   /**
    * Called about once a second, for the end of a session. Resets an attempt that crawls while others flew, unless its whole
-   * body was handed over; it then ends as `crawled`. `isTail`: nothing else is left to send, and slots are idle.
+   * body was handed over; its part then goes again. `isTail`: nothing else is left to send, and slots are idle.
    */
   resetStraggler(nowMs: number, isTail: boolean): void
 }
@@ -91,7 +91,6 @@ export function createAttempts(options: AttemptsOptions): Attempts {
         watchdog: undefined,
         lease: undefined,
         expiry: undefined,
-        isCrawled: false,
         end: undefined,
       }
       // Before it begins: what its source does may stop the session.

@@ -85,21 +85,25 @@ export function createSchedule(order: UnitOrder): Schedule {
     count(file, -1, -Number(isFirstComer))
     return file
   }
-  const hold = (fileIndex: number, isHeld: boolean): void => {
+  const hold = (fileIndex: number): void => {
     const file = known(files.get(fileIndex))
-    const { held = isHeld ? [] : undefined } = file
-    if (!held) return
+    const { held = [] } = file
     const isOfFile = ({ turn }: WaitingTurn): boolean => turn.unit.fileIndex === fileIndex
     // Most often none waits, among ten thousand of other files.
-    for (let entry: WaitingTurn | undefined; isHeld && (entry = waiting.take(Infinity, isOfFile));) held.push(entry)
-    if (!isHeld) held.forEach(waiting.add)
-    queues.change(file, { held: isHeld ? held : undefined })
+    for (let entry: WaitingTurn | undefined; (entry = waiting.take(Infinity, isOfFile));) held.push(entry)
+    queues.change(file, { held })
+  }
+  const release = (fileIndex: number): void => {
+    const file = known(files.get(fileIndex))
+    if (!file.held) return
+    file.held.forEach(waiting.add)
+    queues.change(file, { held: undefined })
   }
   const restart = (fileIndex: number, units: readonly Unit[], deadlineMs = Infinity): void => {
     const file = files.get(fileIndex)
     if (!file || dropped.has(fileIndex)) return
     // Takes the turns that wait, which are then forgotten.
-    hold(fileIndex, true)
+    hold(fileIndex)
     count(file, -file.outCount, -file.firstComerCount)
     file.epoch += 1
     queues.fill(file, units, deadlineMs, { isBusy: false, held: undefined })
@@ -146,10 +150,10 @@ export function createSchedule(order: UnitOrder): Schedule {
     },
     putBack(turn, notBeforeMs) {
       if (!takeBack(turn)) return
-      if (turn.isSourceBusy) hold(turn.unit.fileIndex, true)
+      if (turn.isSourceBusy) hold(turn.unit.fileIndex)
       waiting.add({ turn: { ...turn, isFirstComer: false }, notBeforeMs })
     },
-    hold,
+    hold: (fileIndex, isHeld) => (isHeld ? hold : release)(fileIndex),
     restart,
     settle(turn) {
       const file = takeBack(turn)

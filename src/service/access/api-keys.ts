@@ -1,10 +1,11 @@
 // API keys of organisations: a public id and 256 random bits. Only the SHA-256 of the whole key is stored, which is enough for a
 // value that nobody can guess. Reading the database gives nobody a usable key.
 
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
 
 import type { Database } from '../database/tables.ts'
 import { wholeText } from '../database/whole-text.ts'
+import { digestOf } from './secret-digest.ts'
 
 /** What is known of a key. The key itself is shown once, when it is made. */
 export interface ApiKeyRecord {
@@ -78,10 +79,6 @@ export async function organisationOfKey(db: Database, key: string): Promise<stri
     .where('revoked_at', 'is', null)
     .executeTakeFirst()
   return row !== undefined && timingSafeEqual(Buffer.from(row.digest, 'hex'), digestOf(key)) ? row.owner : undefined
-}
-
-function digestOf(key: string): Buffer {
-  return createHash('sha256').update(key).digest()
 }
 
 /** Whether a text can be the name of an organisation or of a key. */

@@ -1,7 +1,7 @@
 // Who may call: an organisation's API key, its issuer's access token, or a fixed key or token of the development mode. Values are
 // compared by digest, in constant time.
 
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 
 import type { ServiceContext } from '../context.ts'
@@ -10,6 +10,7 @@ import type { ServiceSettings } from '../settings.ts'
 import type { Admission } from './admission.ts'
 import { organisationOfKey } from './api-keys.ts'
 import { DEVELOPMENT, type Caller } from './callers.ts'
+import { digestOf } from './secret-digest.ts'
 
 /** Runs before a request's body is read. Sets the caller, or throws the refusal with the flow's status. */
 export type CredentialCheck = (request: FastifyRequest) => Promise<void>
@@ -20,8 +21,8 @@ export function credentialCheck(
   admission: Admission,
   status: 401 | 403,
 ): CredentialCheck {
-  const keys = settings.credentials.apiKeys.map(digest)
-  const tokens = settings.credentials.accessTokens.map(digest)
+  const keys = settings.credentials.apiKeys.map(digestOf)
+  const tokens = settings.credentials.accessTokens.map(digestOf)
   const callerOf = async ({ headers, log }: FastifyRequest): Promise<Caller | undefined> => {
     const key = headers['x-api-key']
     const isFixed =
@@ -57,11 +58,7 @@ function bearerOf(header: string | string[] | undefined): string | undefined {
 
 function isAmong(accepted: readonly Buffer[], value: string | string[] | undefined): boolean {
   if (typeof value !== 'string') return false
-  const given = digest(value)
+  const given = digestOf(value)
   // All values are compared, so that the time taken does not reveal which one came close.
   return accepted.filter((one) => timingSafeEqual(one, given)).length > 0
-}
-
-function digest(value: string): Buffer {
-  return createHash('sha256').update(value).digest()
 }

@@ -2,6 +2,8 @@
 
 import { createPublicKey, type KeyObject } from 'node:crypto'
 
+import { check } from '../option-checks.ts'
+
 /** Access tokens (JWT) of an issuer. Each must carry the issuer, the audience, an expiry and the organisation. */
 export interface JwtOptions {
   /** The required value of `iss`. */
@@ -35,24 +37,24 @@ const ASYMMETRIC = /^(?:RS|PS|ES)(?:256|384|512)$|^EdDSA$/
 export function resolveJwt(options: JwtOptions): JwtSettings {
   const { issuer, audience, jwksUrl, publicKeyPem, orgClaim = 'org_id', clockToleranceSeconds = 30 } = options
   const algorithms = options.algorithms ?? ['RS256', 'ES256']
-  check(issuer !== '' && audience !== '' && orgClaim !== '', 'issuer, audience and orgClaim must not be empty')
+  check(issuer !== '' && audience !== '' && orgClaim !== '', 'jwt: issuer, audience and orgClaim must not be empty')
   check(
     algorithms.length > 0 && algorithms.every((one) => ASYMMETRIC.test(one)),
-    'algorithms must be some of RS, PS, ES with 256, 384 or 512, and EdDSA: nothing that the service could sign itself',
+    'jwt: algorithms must be some of RS, PS, ES with 256, 384 or 512, and EdDSA: nothing that the service could sign itself',
   )
-  check(clockToleranceSeconds >= 0 && clockToleranceSeconds <= 300, 'clockToleranceSeconds must be 0 to 300')
-  check((jwksUrl === undefined) !== (publicKeyPem === undefined), 'either jwksUrl or publicKeyPem must be given')
+  check(clockToleranceSeconds >= 0 && clockToleranceSeconds <= 300, 'jwt: clockToleranceSeconds must be 0 to 300')
+  check((jwksUrl === undefined) !== (publicKeyPem === undefined), 'jwt: either jwksUrl or publicKeyPem must be given')
   const rest = { issuer, audience, algorithms, orgClaim, clockToleranceSeconds }
   if (jwksUrl !== undefined) {
-    check(isTrustworthy(jwksUrl), 'jwksUrl must be an https URL, or http on this machine, without a user')
+    check(isTrustworthy(jwksUrl), 'jwt: jwksUrl must be an https URL, or http on this machine, without a user')
     return { ...rest, keys: { jwksUrl } }
   }
   const publicKey = publicKeyOf(publicKeyPem)
-  check(publicKey !== undefined, 'publicKeyPem must be a public key in PEM, -----BEGIN PUBLIC KEY-----')
+  check(publicKey !== undefined, 'jwt: publicKeyPem must be a public key in PEM, -----BEGIN PUBLIC KEY-----')
   // Otherwise every token would be refused, and nobody would be told why.
   check(
     algorithms.some((algorithm) => isKeyFor(algorithm, publicKey)),
-    'publicKeyPem must be a key for one of algorithms, of at least 2048 bits if it is RSA',
+    'jwt: publicKeyPem must be a key for one of algorithms, of at least 2048 bits if it is RSA',
   )
   return { ...rest, keys: { publicKey } }
 }
@@ -82,8 +84,4 @@ function isTrustworthy(url: string): boolean {
   // Never fetched by Node, which would quote the password in its error.
   if (username !== '' || password !== '') return false
   return protocol === 'https:' || (protocol === 'http:' && /^(?:127\.0\.0\.1|\[::1\]|localhost)$/.test(hostname))
-}
-
-function check(condition: boolean, rule: string): asserts condition {
-  if (!condition) throw new TypeError(`startService: jwt: ${rule}.`)
 }

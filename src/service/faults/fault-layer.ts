@@ -45,7 +45,6 @@ export function createFaultLayer({ plan, context, signerFor }: FaultLayerOptions
   const choice = createFaultChoice(plan)
   const holding = createHolding()
   const current = new AsyncLocalStorage<Strike>()
-  const strikes = new WeakMap<FastifyRequest, Strike>()
   const startedAt = context.settings.now()
 
   const strikeOn = async (request: FastifyRequest): Promise<Strike | undefined> => {
@@ -73,27 +72,26 @@ export function createFaultLayer({ plan, context, signerFor }: FaultLayerOptions
         done()
       })
       app.addHook('preHandler', (request, reply, done) => {
-        const goOn = (strike: Strike | undefined) => {
-          if (strike === undefined) done()
-          else current.run(strike, done)
-        }
         const meet = async () => {
           const strike = await strikeOn(request)
-          if (strike !== undefined) {
-            strikes.set(request, strike)
-            const { operation, partNumber } = strike.subject
-            request.log.info({ operation, partNumber, fault: Object.keys(strike.fault) }, 'a fault strikes')
+          if (strike === undefined) {
+            done()
+            return
           }
-          const isLeft = strike === undefined || (await isLeftToWork(strike, reply, holding, context.settings.now))
-          if (isLeft) goOn(strike)
+          const { operation, partNumber } = strike.subject
+          request.log.info({ operation, partNumber, fault: Object.keys(strike.fault) }, 'a fault strikes')
+          // The work, and the answer in any case, find the strike in what has begun here.
+          await current.run(strike, async () => {
+            if (await isLeftToWork(strike, reply, holding, context.settings.now)) done()
+          })
         }
         meet().catch((error: unknown) => {
           if (request.raw.socket.destroyed) reply.hijack()
           else done(error instanceof Error ? error : new Error(String(error)))
         })
       })
-      app.addHook('onSend', async (request, reply, payload) => {
-        const strike = strikes.get(request)
+      app.addHook('onSend', async (_request, reply, payload) => {
+        const strike = current.getStore()
         if (strike !== undefined) await spoilAnswer(strike, reply, holding)
         return payload
       })

@@ -80,7 +80,9 @@ const fault = v.pipe(
     `headers and body: ${NEEDS_STATUS}`,
   ),
   v.check(
-    (value) => endingsOf(value).length <= 1,
+    ({ reset, status, body, earlyAnswer, expire, loseReply, lateDeliveryMs }) =>
+      [reset, status ?? body, earlyAnswer, expire, loseReply, lateDeliveryMs].filter((one) => one !== undefined)
+        .length <= 1,
     'ends a request in two ways: give one of reset, status or body, earlyAnswer, expire, loseReply, lateDeliveryMs',
   ),
 )
@@ -166,21 +168,6 @@ function problemOf(issue: v.BaseIssue<unknown>): string {
   if (issue.received === 'undefined') return 'is missing'
   if (issue.kind === 'validation') return issue.message
   return `expected ${issue.expected ?? issue.type}`
-}
-
-interface Endings {
-  readonly reset?: unknown
-  readonly status?: unknown
-  readonly body?: unknown
-  readonly earlyAnswer?: unknown
-  readonly expire?: unknown
-  readonly loseReply?: unknown
-  readonly lateDeliveryMs?: unknown
-}
-
-function endingsOf(fault: Endings): unknown[] {
-  const { reset, status, body, earlyAnswer, expire, loseReply, lateDeliveryMs } = fault
-  return [reset, status ?? body, earlyAnswer, expire, loseReply, lateDeliveryMs].filter((one) => one !== undefined)
 }
 
 const ONLY_FOR_PARTS = ['earlyAnswer', 'expire', 'etag', 'corrupt', 'slowLine', 'lateDeliveryMs'] as const

@@ -1,6 +1,6 @@
 // Refusals in the words of real stores, by name, so that a rule need not spell them out.
 
-import { StorageRefusal, storageErrorXml } from '../http/replies.ts'
+import { isoSeconds, requestExpired, StorageRefusal, storageErrorXml } from '../http/replies.ts'
 
 export interface NamedBody {
   /** Used where the rule gives none. */
@@ -26,11 +26,7 @@ export type BodyName = (typeof BODY_NAMES)[number]
 export function namedBody(name: BodyName, now: number): NamedBody {
   switch (name) {
     case 's3-expired':
-      return storage(403, 'AccessDenied', 'Request has expired', {
-        'X-Amz-Expires': 900,
-        Expires: isoSeconds(now - 1000),
-        ServerTime: isoSeconds(now),
-      })
+      return inXml(requestExpired(900, now - 1000, now))
     case 's3-slowdown':
       return storage(503, 'SlowDown', 'Please reduce your request rate.')
     case 's3-internal':
@@ -60,10 +56,9 @@ function storage(
   message: string,
   facts: Readonly<Record<string, string | number>> = {},
 ): NamedBody {
-  const text = storageErrorXml(new StorageRefusal(status, code, message, { facts }))
-  return { status, contentType: 'application/xml', headers: {}, text }
+  return inXml(new StorageRefusal(status, code, message, { facts }))
 }
 
-function isoSeconds(time: number): string {
-  return new Date(time).toISOString().replace(/\.\d{3}/, '')
+function inXml(refusal: StorageRefusal): NamedBody {
+  return { status: refusal.status, contentType: 'application/xml', headers: {}, text: storageErrorXml(refusal) }
 }

@@ -27,15 +27,10 @@ export function createAnswerMemory(bodyBytes: number): AnswerMemory {
   const counted = new WeakSet<FastifyReply>()
   const take = (reply: FastifyReply, bytes: number): void => {
     const { raw, request } = reply
-    let [isTaken, isRefused] = [false, false]
-    const held = bound.hold(callerOf(request).orgId, () => {
-      isRefused = true
-      // Its caller tries again, as with any answer that was lost.
-      if (isTaken) request.raw.socket.destroy()
-    })
-    held.add(bytes)
-    if (isRefused) throw new Refusal(503, 'unavailable', 'The service has no memory left for large answers. Try again.')
-    isTaken = true
+    // Its caller tries again, as with any answer that was lost.
+    const held = bound.hold(callerOf(request).orgId, () => request.raw.socket.destroy())
+    if (!held.add(bytes))
+      throw new Refusal(503, 'unavailable', 'The service has no memory left for large answers. Try again.')
     counted.add(reply)
     // A caller that has left is not heard of again.
     if (raw.destroyed) held.end()

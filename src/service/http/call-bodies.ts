@@ -60,9 +60,9 @@ export function createCallBodies(bodyBytes: number): CallBodies {
           body.end()
           reject(refusal)
         }
-        const body = memory.hold(callerOf(request).orgId, () =>
-          stop(new Refusal(503, 'unavailable', 'The service has no memory left for large bodies. Try again.')),
-        )
+        const giveWay = (): void =>
+          stop(new Refusal(503, 'unavailable', 'The service has no memory left for large bodies. Try again.'))
+        const body = memory.hold(callerOf(request).orgId, giveWay)
         held.set(request, body)
         const take = (piece: Buffer): void => {
           arrivedBytes += piece.length
@@ -71,7 +71,7 @@ export function createCallBodies(bodyBytes: number): CallBodies {
             return
           }
           pieces.push(piece)
-          body.add(piece.length)
+          if (!body.add(piece.length)) giveWay()
         }
         const finish = (): void => {
           body.keep()

@@ -6,24 +6,24 @@ export const UNCOUNTED_BYTES = 16 * 1024
 
 /** One body or answer in memory. */
 export interface HeldMemory {
-  /** Counts so many bytes more. May refuse this piece or another one. */
-  add(bytes: number): void
-  /** From here on it is not refused. Its bytes still count. */
+  /** Counts so many bytes more. May take the memory of others. False if this piece gave way itself, now or before. */
+  add(bytes: number): boolean
+  /** From here on it does not give way. Its bytes still count. */
   keep(): void
   /** Its memory is free again. Must be called at the end. */
   end(): void
 }
 
 export interface MemoryBound {
-  /** Begins a piece of this organisation. `refuse` is called at most once. */
-  hold(owner: string, refuse: () => void): HeldMemory
+  /** Begins a piece of this organisation. `giveWay` is called, at most once, if another piece takes its memory. */
+  hold(owner: string, giveWay: () => void): HeldMemory
 }
 
 interface Holder {
   readonly owner: string
   bytes: number
   /** Undefined once it is kept. */
-  refuse: (() => void) | undefined
+  giveWay: (() => void) | undefined
 }
 
 /** Makes a bound of `most` bytes. */
@@ -41,28 +41,29 @@ export function createMemoryBound(most: number): MemoryBound {
     for (const holder of holders) sums.set(holder.owner, (sums.get(holder.owner) ?? 0) + counted(holder))
     const sumOf = ({ owner }: Holder) => sums.get(owner) ?? 0
     return [...holders]
-      .filter((holder) => holder.refuse !== undefined && counted(holder) > 0)
+      .filter((holder) => holder.giveWay !== undefined && counted(holder) > 0)
       .reduce<Holder | undefined>((first, one) => (first && sumOf(first) > sumOf(one) ? first : one), undefined)
   }
   return {
-    hold(owner, refuse) {
-      const holder: Holder = { owner, bytes: 0, refuse }
+    hold(owner, giveWay) {
+      const holder: Holder = { owner, bytes: 0, giveWay }
       holders.add(holder)
       return {
         add(bytes) {
-          if (!holders.has(holder)) return
+          if (!holders.has(holder)) return false
           countedBytes -= counted(holder)
           holder.bytes += bytes
           countedBytes += counted(holder)
           while (countedBytes > most) {
             const loser = whoGivesWay()
-            if (loser === undefined) return
+            if (loser === undefined) break
             end(loser)
-            loser.refuse?.()
+            if (loser !== holder) loser.giveWay?.()
           }
+          return holders.has(holder)
         },
         keep() {
-          holder.refuse = undefined
+          holder.giveWay = undefined
         },
         end: () => end(holder),
       }

@@ -1,11 +1,12 @@
 // Metrics for Prometheus: how many requests each operation had, how they ended and how long they took. Labels are routes without
 // the values of their parameters, so no id, name, key or address can be in one.
 
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Gauge, Histogram, Registry } from 'prom-client'
 
+import { digestOf } from '../access/secret-digest.ts'
 import { errorBody } from './replies.ts'
 import { pathOf } from './request-heads.ts'
 
@@ -78,7 +79,8 @@ export function metricsRoute(app: FastifyInstance, metrics: Metrics, token: stri
   app.get('/metrics', async (request, reply) => {
     const { authorization = '' } = request.headers
     // The name of the scheme is the same in any case (RFC 9110, 11.1).
-    if (token !== undefined && !isSame(authorization.replace(/^bearer(?= )/i, 'Bearer'), `Bearer ${token}`)) {
+    const given = authorization.replace(/^bearer(?= )/i, 'Bearer')
+    if (token !== undefined && !timingSafeEqual(digestOf(given), digestOf(`Bearer ${token}`))) {
       return reply.code(401).send(errorBody('credentials_refused', 'The metrics need their own bearer token.'))
     }
     const { type, text } = await metrics.read()
@@ -108,9 +110,4 @@ export async function listenForScrapes(metrics: Metrics, port: number, host: str
 /** A route, such as `PATCH /requested_analyses/:id`. All unknown paths count as one operation. */
 function operationOf({ method, routeOptions: { url } }: FastifyRequest): string {
   return url === undefined ? 'none' : `${method} ${url}`
-}
-
-function isSame(given: string, right: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(given), digest(right))
 }

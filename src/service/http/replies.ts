@@ -130,6 +130,18 @@ export class StorageRefusal extends Error {
   }
 }
 
+/** Refuses a signed address whose life is over, at this time. Times are ms since 1970. */
+export function requestExpired(lifeSeconds: number, expiredAt: number, now: number): StorageRefusal {
+  return new StorageRefusal(403, 'AccessDenied', 'Request has expired', {
+    facts: { 'X-Amz-Expires': lifeSeconds, Expires: isoSeconds(expiredAt), ServerTime: isoSeconds(now) },
+  })
+}
+
+/** A time, ms since 1970, as stores write it. */
+export function isoSeconds(time: number): string {
+  return new Date(time).toISOString().replace(/\.\d{3}/, '')
+}
+
 /** The XML document of a storage refusal. */
 export function storageErrorXml(refusal: StorageRefusal): string {
   const elements: [string, string | number][] = [

@@ -7,7 +7,7 @@ import { carriesCredential } from '../access/credentials.ts'
 import type { ServiceContext } from '../context.ts'
 import { isDatabaseAway, isDiskFull } from '../database/database-errors.ts'
 import { inviteBody } from '../http/expected-bodies.ts'
-import { DISK_FULL_RETRY_SECONDS, StorageRefusal, storageErrorXml } from '../http/replies.ts'
+import { DISK_FULL_RETRY_SECONDS, requestExpired, StorageRefusal, storageErrorXml } from '../http/replies.ts'
 import { endIfStalled } from '../http/stalled-bodies.ts'
 import { watchBody } from './body-watch.ts'
 import { keyOfPath, type ObjectKey } from './object-keys.ts'
@@ -105,15 +105,7 @@ function checkAddress(context: ServiceContext, request: FastifyRequest): { key: 
   const { url = '', method = '' } = request.raw
   const verdict = context.signer.verify(method, url)
   if (verdict.kind === 'unsigned') throw new StorageRefusal(403, 'AccessDenied', 'Access Denied')
-  if (verdict.kind === 'expired') {
-    throw new StorageRefusal(403, 'AccessDenied', 'Request has expired', {
-      facts: {
-        'X-Amz-Expires': verdict.lifeSeconds,
-        Expires: isoSeconds(verdict.expiredAt),
-        ServerTime: isoSeconds(context.settings.now()),
-      },
-    })
-  }
+  if (verdict.kind === 'expired') throw requestExpired(verdict.lifeSeconds, verdict.expiredAt, context.settings.now())
   if (verdict.kind === 'mismatch') {
     throw new StorageRefusal(403, 'SignatureDoesNotMatch', 'The signature does not match the request.')
   }
@@ -154,8 +146,4 @@ function asRefusal(error: unknown): StorageRefusal {
   if (isDiskFull(error)) return new StorageRefusal(507, 'InsufficientStorage', 'There is no room left on the disk.')
   if (isDatabaseAway(error)) return new StorageRefusal(503, 'SlowDown', 'Please reduce your request rate.')
   return new StorageRefusal(500, 'InternalError', 'We encountered an internal error. Please try again.')
-}
-
-function isoSeconds(time: number): string {
-  return new Date(time).toISOString().replace(/\.\d{3}/, '')
 }

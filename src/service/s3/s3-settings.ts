@@ -1,6 +1,6 @@
 // What a host says about the S3-compatible store that keeps the objects, checked and with defaults filled in.
 
-import { check } from '../option-checks.ts'
+import { check, isVisibleAscii } from '../option-checks.ts'
 import type { BucketPlace } from './s3-addresses.ts'
 
 export interface S3Options {
@@ -35,7 +35,7 @@ export function resolveS3(options: S3Options): S3Settings {
   check(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket), 's3.bucket must be a bucket name: 3 to 63 of a-z 0-9 . -')
   check(/^[a-z0-9-]+$/.test(region), 's3.region must be a region name such as us-east-1')
   check(
-    keys === undefined || (isVisible(keys.accessKeyId) && isVisible(keys.secretAccessKey)),
+    keys === undefined || (isVisibleAscii(keys.accessKeyId) && isVisibleAscii(keys.secretAccessKey)),
     's3.keys must hold both keys, without spaces',
   )
   const endpoint = originOf(options.endpoint ?? `https://s3.${region}.amazonaws.com`, 's3.endpoint')
@@ -53,8 +53,4 @@ function originOf(text: string, name: string): string {
   const isOrigin = url !== undefined && /^https?:$/.test(url.protocol) && url.pathname === '/' && url.search === ''
   check(isOrigin && url.username === '' && url.hash === '', `${name} must be an http or https URL of a host alone`)
   return url.origin
-}
-
-function isVisible(text: string): boolean {
-  return /^[\x21-\x7e]+$/.test(text)
 }

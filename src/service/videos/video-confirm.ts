@@ -2,22 +2,18 @@
 // its parts are the object, in order. Nothing is copied, and no part can be replaced any more.
 
 import { sql, type Selectable, type Transaction } from 'kysely'
+import type { InferOutput } from 'valibot'
 
 import type { ServiceContext } from '../context.ts'
 import type { Database, Tables } from '../database/tables.ts'
 import { refuse, Refusal } from '../http/replies.ts'
+import type { videoConfirmRequest } from '../http/wire.ts'
 import type { ObjectStorage } from '../objects/object-storage.ts'
 import { bareEtag, refusePart } from '../objects/part-check.ts'
 import { videoObject } from './video-objects.ts'
 
 /** The body of PATCH /upload_videos, and its owner. */
-export interface Confirmation {
-  readonly owner: string
-  readonly upload_session_id: string | number
-  readonly affected_file_id: string | number
-  readonly file_part_info: readonly { readonly etag: string; readonly part_number: number }[]
-  readonly upload_successful: boolean
-}
+export type Confirmation = InferOutput<typeof videoConfirmRequest> & { readonly owner: string }
 
 /** Confirms the file or marks it failed. Repeating the same confirmation does nothing; a different one is refused. */
 export async function confirmFile(

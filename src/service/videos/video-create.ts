@@ -14,13 +14,9 @@ import type { ObjectStorage, VideoObject } from '../objects/object-storage.ts'
 /** Rows per statement, since a statement takes at most 65,535 parameters. */
 const ROWS = 5_000
 
-export interface FileEntry {
-  readonly raw_file_name: string
-  readonly file_size_bytes: number
-  readonly number_of_chunks: number
-  readonly file_id?: number | undefined
-  readonly frame_rate?: number | undefined
-}
+/** The body of POST /upload_videos. */
+type UploadRequest = InferOutput<typeof videoUploadRequest>
+export type FileEntry = UploadRequest['files'][number]
 
 /**
  * Makes the answer of POST /upload_videos. If storage fails, or the signal says that nobody waits any more, the session is
@@ -30,7 +26,7 @@ export async function createSession(
   context: ServiceContext,
   storage: ObjectStorage,
   { owner, signal }: { readonly owner: string; readonly signal: AbortSignal },
-  body: InferOutput<typeof videoUploadRequest>,
+  body: UploadRequest,
 ): Promise<object> {
   const { db } = context
   const sessionId = randomUUID()
@@ -68,7 +64,7 @@ export async function createSession(
 function recordSession(
   context: ServiceContext,
   { sessionId, owner }: { readonly sessionId: string; readonly owner: string },
-  body: InferOutput<typeof videoUploadRequest>,
+  body: UploadRequest,
 ): Promise<number[]> {
   const { movement_type_id, player_id, session_date, session_type_id } = body
   return context.db.transaction().execute(async (trx) => {

@@ -22,8 +22,7 @@ function says(platform: NodeJS.Platform, said: Said): PlatformReads {
     ...{ platform, env },
     textOf: (path) => Promise.resolve(texts[path]),
     isMissing: (path) => Promise.resolve(!(path in texts) && !unreadable.includes(path)),
-    linkOf: (path) => Promise.resolve(links[path]),
-    linkNow: (path) => links[path],
+    linkOf: (path) => links[path],
     answerOf: (program, args) => Promise.resolve(answers[[program, ...args].join(' ')]),
   }
 }

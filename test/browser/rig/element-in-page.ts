@@ -2,6 +2,7 @@
 
 import '../../../src/element/define.ts'
 import { createUplink, drivenSessions, indexedDbJournal, type BrowserUplink } from '../../../src/browser.ts'
+import { defineMocapUploader } from '../../../src/element.ts'
 import type { Upload, UploadEvents, UploadFileStatus, UploadProgress, UploadState } from '../../../src/flows/upload.ts'
 
 type Handlers = { [Name in keyof UploadEvents]?: ((event: UploadEvents[Name]) => void)[] }
@@ -13,8 +14,12 @@ function scriptedUplink(): {
   /** What its progress says of the line. */
   readonly line: { bytesPerSecond: number; remainingMs: number | undefined }
   change(fileIndex: number, to: Partial<UploadFileStatus>): void
+  /** Has it try a part of a file again. */
+  retry(fileIndex: number): void
   /** Brings it to a standstill in this state. */
   stop(state: UploadState): void
+  /** Ends it by an error. */
+  fail(): void
 } {
   const files: UploadFileStatus[] = []
   const handlers: Handlers = {}
@@ -30,6 +35,8 @@ function scriptedUplink(): {
     ...{ ...line, filesTotal: files.length },
     ...{ filesConfirmed: countOf('confirmed'), filesFailed: countOf('failed') },
   })
+  let fail = (): void => undefined
+  const ended = new Promise((_, reject) => (fail = () => reject(new Error('No service answers.'))))
   const upload = {
     ...{ flow: 'video', key: 'scripted', state: 'uploading' as UploadState, progress, files: () => files },
     // As in the engine, bytes without a receipt are sent again later.
@@ -41,11 +48,14 @@ function scriptedUplink(): {
       ;(handlers[name] ??= []).push(handler)
       return () => undefined
     },
-    done: () => new Promise(() => undefined),
+    done: () => ended,
   }
   const stop = (state: UploadState): void => {
     upload.state = state
     files.forEach(({ confirmedBytes }, fileIndex) => change(fileIndex, { sentBytes: confirmedBytes }))
+  }
+  const retry = (fileIndex: number): void => {
+    for (const handler of handlers.retry ?? []) handler({ fileIndex } as UploadEvents['retry'])
   }
   const change = (fileIndex: number, to: Partial<UploadFileStatus>): void => {
     const status = files[fileIndex]
@@ -65,7 +75,7 @@ function scriptedUplink(): {
       return upload as unknown as Upload
     },
   } as unknown as BrowserUplink
-  return { uplink, files, line, change, stop }
+  return { uplink, files, line, change, retry, stop, fail: () => fail() }
 }
 
 /** Makes an element with such an Uplink, which is `scripted` from then on, the only thing on the page. */
@@ -105,7 +115,7 @@ async function look(): Promise<void> {
   await new Promise(requestAnimationFrame)
 }
 
-const elementRig = { scriptedUplink, showScripted, uplinkOf, tryOnce, look }
+const elementRig = { scriptedUplink, showScripted, uplinkOf, tryOnce, look, defineMocapUploader }
 
 declare global {
   var elementRig: {
@@ -114,6 +124,7 @@ declare global {
     uplinkOf: typeof uplinkOf
     tryOnce: typeof tryOnce
     look: typeof look
+    defineMocapUploader: typeof defineMocapUploader
   }
   var scripted: ReturnType<typeof scriptedUplink>
   /** The element's events in order, with names and details. */

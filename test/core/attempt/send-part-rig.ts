@@ -98,7 +98,6 @@ export async function setUp(options: SetUpOptions = {}) {
       isSending: false,
       isHung: undefined,
       sentBytes: 0,
-      isCrawled: false,
       hasTold: false,
       watchdog: undefined,
       lease: undefined,

@@ -38,7 +38,7 @@ describe('a part goes in one piece', () => {
     expect(read).not.toHaveBeenCalled()
 
     expect(bodyOf(5, { reader: reader(read) })?.make()).toMatchObject({ kind: 'bytes' })
-    expect(read.mock.calls).toEqual([[new Uint8Array(5), 1_000, undefined]])
+    expect(read.mock.calls).toEqual([[new Uint8Array(5), 1_000]])
   })
 })
 
@@ -58,16 +58,6 @@ describe('a part in one piece', () => {
     leave()
     await made
     expect(told).toEqual(['hold', 'take 5', 'started'])
-  })
-
-  it('says why it could not be read, but for the abort of its attempt', async () => {
-    const problem = new Error('EIO')
-    for (const isAborted of [false, true]) {
-      const signal = isAborted ? AbortSignal.abort() : new AbortController().signal
-      const body = bodyOf(5, { signal, reader: reader(() => Promise.reject(problem)) })
-      await expect(body?.make()).rejects.toBe(problem)
-      expect(body?.readError?.()).toBe(isAborted ? undefined : problem)
-    }
   })
 
   it('is hashed elsewhere before its digest is given, and before its window is given back', async () => {

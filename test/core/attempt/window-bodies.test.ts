@@ -1,7 +1,10 @@
-// How large windows are: as large as the memory allows for all parts in flight, a power of two.
+// How large windows are: as large as the memory allows for all parts in flight, a power of two. And why a body could not be read.
 
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { wholeBodies, type Content } from '../../../src/core/attempt/whole-body.ts'
 import { windowBodies } from '../../../src/core/attempt/window-bodies.ts'
+import type { Reader } from '../../../src/core/ports.ts'
+import { createPace } from '../../../src/core/line/pace.ts'
 import { createSimulatedClock } from '../../helpers/simulated-clock.ts'
 
 const KIB = 1_024
@@ -65,3 +68,42 @@ it.each([
     expect(lengths).toEqual([...Array<number>(count).fill(8 * bodies.windowBytes), bodies.windowBytes])
   },
 )
+
+describe.each([
+  ['in windows', {}],
+  ['in one piece', { wholeBodies: wholeBodies() }],
+])('a body %s', (_, options) => {
+  const problem = new Error('the disk is gone')
+  const fails: readonly Reader['read'][] = [
+    () => Promise.reject(problem),
+    () => {
+      throw problem
+    },
+  ]
+
+  it.each([false, true])('says why it could not be read, but for the abort of its attempt: %s', async (isAborted) => {
+    for (const read of fails) {
+      const controller = new AbortController()
+      const content = contentOf({ read }, controller.signal)
+      if (isAborted) controller.abort()
+
+      await expect(firstBytes(content)).rejects.toBe(problem)
+      expect(content.readError?.()).toBe(isAborted ? undefined : problem)
+    }
+  })
+
+  function contentOf(own: Pick<Reader, 'read'>, signal: AbortSignal) {
+    const unit = { fileIndex: 0, partNumber: 1, start: 0, end: 100 }
+    const reader = { verify: () => undefined, close: () => Promise.resolve(), ...own }
+    const watchdog = { started() {}, moved() {}, hold() {}, resume() {}, handedOver() {}, stop() {} }
+    const bodies = windowBodies({ clock, concurrency: 1, ...options })
+    const pace = createPace(clock, 'off')
+    const windows = [new Uint8Array(100)]
+    return bodies.content({ unit, reader, hasher: undefined, windows, pace, signal, watchdog, onHang() {} })
+  }
+})
+
+async function firstBytes(content: Content): Promise<unknown> {
+  const body = await content.make()
+  return body.kind === 'windows' ? body.windows()[Symbol.asyncIterator]().next() : body
+}

@@ -108,6 +108,17 @@ describe('the fold of a journal', () => {
     ])
   })
 
+  it('leaves files without a session of their own in the one that was created, which is then not left', () => {
+    const created = { at: 7, type: 'session.created', sessionId: 's' } as const
+    const registered = { at: 8, type: 'files.registered', files: [address(0), address(1)] } as const
+    const replaced = { at: 9, type: 'session.replaced', sessionId: 't', files: [address(0)] } as const
+
+    const folded = foldJournal([BEGUN, created, registered, replaced])
+
+    expect(folded).toMatchObject({ sessionId: 's', leftSessionIds: [] })
+    expect(sessionsOf(folded)).toEqual(['s', 't'])
+  })
+
   it('remembers a session that could not be used until the service was told, and never one that is in use', () => {
     const unused = (sessionId: string) => ({ at: 4, type: 'session.left', sessionId }) as const
     const left = (...records: JournalRecord[]) => foldJournal([BEGUN, ...records]).leftSessionIds

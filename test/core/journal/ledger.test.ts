@@ -59,6 +59,7 @@ describe('a ledger', () => {
       undefined,
       true,
     ])
+    expect(file.mayBeConfirmed).toBe(false)
   })
 
   it.each(['received', 'confirming', 'confirmed', 'failed'] as const)(

@@ -6,11 +6,14 @@ import { createTrialRest } from '../../../src/core/line/trial-rest.ts'
 describe('rests', () => {
   it('double up to two minutes, and are short again after a change', () => {
     const rest = createTrialRest()
-    const lengths = Array.from({ length: 8 }, () => rest.begin(0, 0))
-    expect(lengths).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 120_000, 120_000])
+    const restOf = (atLeastMs = 0): number => {
+      rest.begin(0, atLeastMs)
+      return rest.endsAtMs()
+    }
+    expect(Array.from({ length: 8 }, () => restOf())).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 120_000, 120_000])
     rest.renew()
-    expect(rest.begin(0, 0)).toBe(2_000)
-    expect(rest.begin(0, 30_000)).toBe(30_000)
+    expect(restOf()).toBe(2_000)
+    expect(restOf(30_000)).toBe(30_000)
   })
 
   it('are listened to before their end, and whenever a rate is to be explained', () => {

@@ -52,7 +52,7 @@ const lost = (ending: 'doubtful' | 'neverWhole') =>
 it('that is doubtful lets its part go again only when that is on record', async () => {
   for (const result of [
     { kind: 'missing', ending: 'doubtful', error: lost('doubtful') },
-    { kind: 'crawled', ending: 'doubtful' },
+    { kind: 'aborted', ending: 'doubtful' },
   ] as const) {
     const { end, written, recorded, waitsOrIsReady } = setUp()
 
@@ -66,10 +66,9 @@ it('that is doubtful lets its part go again only when that is on record', async 
 })
 
 it.each([
-  ['that was aborted goes no more', { kind: 'aborted', ending: 'neverWhole' }, undefined, ['attemptEnded']],
   [
-    'that crawled goes at once, on a fresh connection, and uses nothing up',
-    { kind: 'crawled', ending: 'neverWhole' },
+    'of which nothing failed goes at once, on a fresh connection, and uses nothing up',
+    { kind: 'aborted', ending: 'neverWhole' },
     { attempt: 2, usedTries: 0, isFreshConnection: true },
     ['attemptEnded'],
   ],

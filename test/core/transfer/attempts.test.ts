@@ -240,7 +240,7 @@ describe('an attempt that was reset because it crawled', () => {
 
     expect(looks).toEqual([2, 1, 0])
     for (const end of ends) end(new Error('reset'))
-    expect((await Promise.all(results)).map(({ kind }) => kind)).toEqual(['crawled', 'crawled'])
+    expect((await Promise.all(results)).map(({ kind }) => kind)).toEqual(['aborted', 'aborted'])
   })
 })
 
@@ -307,7 +307,7 @@ describe('an attempt that crawls', () => {
       const { sent } = await send(0)
       attempts.resetStraggler(round, true)
       requests[round]?.end()
-      expect(await sent).toMatchObject({ kind: 'crawled' })
+      expect(await sent).toMatchObject({ kind: 'aborted' })
     }
 
     expect(spared).toEqual([false, false, true, true])

@@ -160,7 +160,6 @@ it('learns nothing of numbers from an outage, nor from what ends by itself', () 
   // Of the probe.
   now.ms = 1_000
   answer()
-  for (let time = 0; time < 64; time += 1) end({ kind: 'crawled', ending: 'neverWhole' })
   for (let time = 0; time < 64; time += 1) end({ kind: 'aborted', ending: 'neverWhole' })
   for (let time = 0; time < 64; time += 1) end({ kind: 'expired' })
 

@@ -6,10 +6,12 @@ import { createEngine } from '../../../src/core/adaptive-engine.ts'
 import { leave, type Attempt } from '../../../src/core/attempt/attempt.ts'
 import { wholeBodies } from '../../../src/core/attempt/whole-body.ts'
 import type { EngineOptions } from '../../../src/core/engine.ts'
+import { TransportError } from '../../../src/core/errors.ts'
 import type { Hasher, Reader, Source, Transport } from '../../../src/core/ports.ts'
 import { createWorld, type World } from '../../simulation/world.ts'
 import type { WatchedSource } from '../../simulation/watched-source.ts'
 
+const LATE = new TransportError('ERR_UPLOAD_TIMEOUT', 'Too late.', { ending: 'doubtful', phase: 'answer' })
 const never = (): Promise<never> => new Promise(() => undefined)
 const hashWith = (own: Partial<ReturnType<Hasher['start']>>): Partial<EngineOptions> => ({
   hasher: { start: () => ({ update: () => undefined, digest: () => '00', ...own }) },
@@ -144,12 +146,14 @@ describe('an attempt that was left', () => {
   })
 
   it.each([
-    ['crawled, and is sent again', true],
-    ['aborted, and nothing more of it is sent', false],
-  ])('was %s', (how, isCrawled) => {
-    const attempt = { isCrawled, isSending: true } as Attempt
+    ['and nothing more', undefined],
+    ['and whose watch ran out after that', LATE],
+  ])('because of a pause %s was aborted', (_, expiry) => {
+    const controller = new AbortController()
+    controller.abort(new Error('paused'))
+    const attempt = { controller, isSending: true, expiry } as Attempt
 
-    expect(leave(attempt)).toEqual({ kind: how.split(',')[0], ending: 'doubtful' })
+    expect(leave(attempt)).toEqual({ kind: 'aborted', ending: 'doubtful' })
     expect(attempt.isSending).toBe(false)
   })
 

@@ -73,6 +73,14 @@ describe('a rate limit', () => {
     expect([limit.waitOf('a'), limit.take('a'), limit.take('a')]).toEqual([0, 0, 30_000])
   })
 
+  it('takes nothing from anybody when the clock is set back, and gives nothing', () => {
+    let now = 3_600_000
+    const limit = createRateLimit(2, () => now)
+    limit.take('a')
+    now = 0
+    expect([limit.take('a'), limit.take('a')]).toEqual([0, 30_000])
+  })
+
   it('remembers ten thousand keys at most: whoever has not called for the longest time is forgotten', () => {
     const limit = createRateLimit(1, () => 0)
     limit.take('first')

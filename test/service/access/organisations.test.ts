@@ -31,10 +31,10 @@ beforeAll(async () => {
   const preparedDatabase = await openAsBlob(inject('preparedDatabase'))
   await (await startUnderTest({ dataDir, preparedDatabase })).close()
   const ring = await openKeyRing({ dataDir })
+  revoked = await ring.create('org-mine', 'lost laptop')
   mine = await ring.create('org-mine', 'capture room')
   // A byte order mark is part of a name.
   theirs = await ring.create('\ufefforg-mine', '\ufeffballpark')
-  revoked = await ring.create('org-mine', 'lost laptop')
   await ring.revoke(revoked.id)
   await ring.close()
   service = await startUnderTest({
@@ -100,7 +100,7 @@ describe('API keys', () => {
     const list = await ring.list()
     const again = await ring.revoke(revoked.id)
     const unknown = await ring.revoke('0'.repeat(16))
-    for (const text of ['', ' ', 'a\nb', 'x'.repeat(257)]) {
+    for (const text of ['', ' ', 'a\nb', 'x'.repeat(257), 'ä'.repeat(129)]) {
       await expect(ring.create(text, 'name')).rejects.toThrow('The organisation of a key must be')
       await expect(ring.create('org', text)).rejects.toThrow('The name of a key must be')
     }
@@ -112,7 +112,9 @@ describe('API keys', () => {
       log: { write: (line) => void logLines.push(line) },
     })
 
-    expect(list.map(({ id }) => id).sort()).toEqual([mine.id, theirs.id, revoked.id].sort())
+    // Oldest first, though the database has moved the revoked one behind the others.
+    const byAge = [revoked, mine, theirs].sort((a, b) => +a.createdAt - +b.createdAt || (a.id < b.id ? -1 : 1))
+    expect(list.map(({ id }) => id)).toEqual(byAge.map(({ id }) => id))
     for (const one of [mine, theirs]) expect({ ...list.find(({ id }) => id === one.id), key: one.key }).toEqual(one)
     expect([again, unknown]).toEqual([true, false])
     expect(afterwards).toEqual(list)

@@ -1,11 +1,11 @@
 // Bytes on the disk of the service: a body is there whole or not at all, and nobody else reads it.
 
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, open, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 
 import { createObjectStore } from '../../../src/service/objects/object-store.ts'
 
@@ -39,6 +39,26 @@ it('keeps a body whole, for its owner alone, and says what it is', async () => {
   const file = await store.open(blob)
   expect((await file.readFile()).toString()).toBe('hello')
   await file.close()
+})
+
+it('has a body on the disk before its name, and its name before it is answered for', async () => {
+  const { store, folder, left } = await openStore()
+  const handle = await open(folder)
+  const handles = Object.getPrototypeOf(handle) as typeof handle
+  await handle.close()
+  const { sync } = handles
+  const found: number[][] = []
+  vi.spyOn(handles, 'sync').mockImplementation(async function (this: typeof handle) {
+    found.push((await left()).map(({ length }) => length))
+    return sync.call(this)
+  })
+
+  await store.receive(bodyOf('hello'), 5)
+
+  expect(found).toEqual([
+    [1, 0],
+    [0, 1],
+  ])
 })
 
 it.each([4, 6])('keeps nothing of five bytes that were announced as %i', async (lengthBytes) => {

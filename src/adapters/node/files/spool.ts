@@ -33,28 +33,24 @@ export async function createSpool(tempDir: string = tmpdir()): Promise<Spool> {
   const { folder, path, handle } = await createFile(parent)
   const gate = createReadGate(`the spool file "${path}"`)
   let sizeBytes = 0
+  const onFile = <T>(work: () => Promise<T>): Promise<T> =>
+    gate.run(async () => {
+      try {
+        return await work()
+      } catch (error) {
+        throw fileProblem(error, path, 'used as a temporary file')
+      }
+    })
 
   return {
     path,
     append(bytes) {
-      return gate.run(async () => {
-        try {
-          await writeFully(handle, bytes, sizeBytes)
-        } catch (error) {
-          throw fileProblem(error, path, 'used as a temporary file')
-        }
+      return onFile(async () => {
+        await writeFully(handle, bytes, sizeBytes)
         sizeBytes += bytes.byteLength
       })
     },
-    read(into, at) {
-      return gate.run(async () => {
-        try {
-          return await readFully(handle, into, at)
-        } catch (error) {
-          throw fileProblem(error, path, 'used as a temporary file')
-        }
-      })
-    },
+    read: (into, at) => onFile(() => readFully(handle, into, at)),
     remove() {
       return gate.close(async () => {
         await handle.close()

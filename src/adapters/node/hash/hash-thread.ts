@@ -27,11 +27,8 @@ export interface HashThread {
   close(): Promise<void>
 }
 
-/**
- * Starts a thread. Throws if the process may have no threads, or has no WebAssembly. `onDied` is called once for an end
- * that `close` did not ask for.
- */
-export function startHashThread(memory: HashMemory, onDied: () => void): HashThread {
+/** Starts a thread. Throws if the process may have no threads, or has no WebAssembly. */
+export function startHashThread(memory: HashMemory): HashThread {
   // A host's flags, its preloads (also from NODE_OPTIONS) and the secrets of its environment are not for this thread.
   const worker = new Worker(HASH_PROGRAM, {
     eval: true,
@@ -81,7 +78,6 @@ export function startHashThread(memory: HashMemory, onDied: () => void): HashThr
     isSound = false
     lossError = isClosing ? closedError() : diedError(cause)
     const lost = [...posted.splice(0).map(({ job }) => job), ...waiting.splice(0)]
-    if (!isClosing) onDied()
     for (const job of lost) job.onLost(lossError)
   })
 

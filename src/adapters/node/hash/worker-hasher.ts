@@ -39,6 +39,8 @@ const SMALL_BODY_BYTES = 64 * 1024
  * ms in all.
  */
 const BYTES_BEFORE_THREAD = 4 * 1024 * 1024
+/** A host may forget its Uplink without closing it. Nothing else would end the thread before the process. */
+const forgotten = new FinalizationRegistry<HashThread>((thread) => void thread.close())
 
 /**
  * MD5 on a thread, which is not started for the first 4 MiB of bodies whose lengths are told. One thread is enough: it
@@ -71,8 +73,10 @@ export function workerHasher(options: WorkerHasherOptions = {}): WorkerHasher {
   }
   /** Undefined if the calling thread has to do it. */
   const threadForBody = (lengthBytes: number): HashThread | undefined => {
-    if (isClosed || deaths >= MAX_DEATHS) return undefined
     if (thread?.isSound() === true) return thread
+    if (thread !== undefined) deaths += 1
+    thread = undefined
+    if (isClosed || deaths >= MAX_DEATHS) return undefined
     if (lengthBytes <= bytesBeforeThread) {
       bytesBeforeThread -= lengthBytes
       return undefined
@@ -80,12 +84,14 @@ export function workerHasher(options: WorkerHasherOptions = {}): WorkerHasher {
     const shared = sharedMemory()
     if (shared === null) return undefined
     try {
-      thread = startHashThread(shared, () => (deaths += 1))
+      thread = startHashThread(shared)
     } catch {
       // A host may forbid threads, or WebAssembly. That costs speed, not uploads.
       deaths = MAX_DEATHS
       return undefined
     }
+    // The hasher and its bodies hold this function, and the thread does not.
+    forgotten.register(threadForBody, thread)
     return thread
   }
 

@@ -9,12 +9,6 @@ import { isPromise } from '../../../core/is-promise.ts'
 // of the whole.
 export const SLICE_BYTES = 1024 * 1024
 
-/** The length of a body; 0 if there is none. */
-export function lengthOf(body: Body | undefined): number {
-  if (body === undefined) return 0
-  return body.kind === 'bytes' ? body.bytes.byteLength : body.lengthBytes
-}
-
 /** Any source of bytes, as steps. */
 export interface Steps {
   step(): IteratorResult<Uint8Array, undefined> | Promise<void>

@@ -5,26 +5,18 @@ import { readFileSync } from 'node:fs'
 import net, { type Socket } from 'node:net'
 import tls from 'node:tls'
 import { invalid } from '../../../core/errors.ts'
-import { forbiddenHost } from '../../../core/address/address-policy.ts'
-import { isPublicIp } from '../../../core/address/public-host.ts'
 import { onAbort } from '../../../core/on-abort.ts'
 import { wantOfDescriptors } from '../descriptors.ts'
 import { beginsWithCertificate } from './certificate.ts'
-import { hostnameOf, portOf } from './host-and-port.ts'
-import { createProxyChoice, openTunnel, ProxyRefusedError, ProxyUnreachedError, type ProxyOptions } from './proxy.ts'
-import { createPublicLookup } from './public-lookup.ts'
+import { hostnameOf } from './host-and-port.ts'
+import { openTunnel, ProxyRefusedError, ProxyUnreachedError } from './proxy.ts'
+import { createRouting, type RouteOptions } from './route.ts'
 import { createWire, type Wire } from './wire.ts'
 
 /** How connections are made. */
-export interface ConnectorOptions {
+export interface ConnectorOptions extends RouteOptions {
   /** Certificates in PEM, trusted in addition to the system's. */
   readonly caPem?: string | readonly string[]
-  readonly proxy?: ProxyOptions
-  /**
-   * `public`: connects only to addresses of the public internet, judged after the name is resolved. Others are
-   * ERR_UPLOAD_INSECURE_URL. Behind a proxy, the proxy resolves names, so only IP addresses are judged. Default `any`.
-   */
-  readonly addressPolicy?: 'any' | 'public'
 }
 
 /**
@@ -40,11 +32,10 @@ const TCP_KEEP_ALIVE_MS = 60_000
 const MAX_SESSIONS = 64
 
 /** Makes a connector. Throws ERR_UPLOAD_INVALID_ARGUMENT for an invalid proxy and for certificates that cannot be read. */
-export function createConnector({ caPem, proxy, addressPolicy = 'any' }: ConnectorOptions): Connector {
-  const lookup = addressPolicy === 'public' ? createPublicLookup() : undefined
+export function createConnector({ caPem, ...way }: ConnectorOptions): Connector {
   // The system's roots take long to read, and plain HTTP needs none of them. Given certificates are checked at once.
   let secureContext = caPem === undefined ? undefined : createContext(caPem)
-  const proxyFor = createProxyChoice(proxy)
+  const routeTo = createRouting(way)
   const sessions = createSessionCache()
 
   const secure = (below: Socket, target: URL) => {
@@ -67,23 +58,17 @@ export function createConnector({ caPem, proxy, addressPolicy = 'any' }: Connect
 
   return async (target, signal) => {
     signal.throwIfAborted()
-    const through = proxyFor(target)
-    const host = hostnameOf(target)
-    // Node does not look an IP address up.
-    if (lookup !== undefined && net.isIP(host) !== 0 && !isPublicIp(host)) throw forbiddenHost(host)
-    const first = through ?? target
+    const { proxy, first } = routeTo(target)
     const tcp = net.connect({
-      host: hostnameOf(first),
-      port: portOf(first),
+      ...first,
       noDelay: true,
       keepAlive: true,
       keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
       autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
-      ...(lookup === undefined || through !== undefined ? {} : { lookup }),
     })
     let socket = tcp
     // Undefined once the proxy, if there is one, has done its part.
-    let proxyAhead = through
+    let proxyAhead = proxy
     const leave = onAbort(signal, () => {
       // From the top: TLS within a proxy's TLS does not hear of the end of the socket two layers below it.
       socket.destroy()
@@ -91,9 +76,9 @@ export function createConnector({ caPem, proxy, addressPolicy = 'any' }: Connect
     })
     try {
       await opened(tcp, 'connect')
-      if (through !== undefined) {
-        if (through.protocol === 'https:') await opened((socket = secure(socket, through)), 'secureConnect')
-        socket = await openTunnel(socket, through, target)
+      if (proxy !== undefined) {
+        if (proxy.protocol === 'https:') await opened((socket = secure(socket, proxy)), 'secureConnect')
+        socket = await openTunnel(socket, proxy, target)
         proxyAhead = undefined
       }
       if (target.protocol === 'https:') await opened((socket = secure(socket, target)), 'secureConnect')

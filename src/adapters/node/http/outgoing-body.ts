@@ -2,8 +2,9 @@
 // asked for only when the last has left the process, because a piece's memory is refilled as soon as the next is asked
 // for. Left alone, undici 7 would ask earlier whenever a piece is smaller than the socket's high-water mark.
 
+import { bodyLength } from '../../../core/body-length.ts'
 import type { Body } from '../../../core/ports.ts'
-import { expectEnd, lengthError, lengthOf, SLICE_BYTES, stepsOf, type Steps } from './body-steps.ts'
+import { expectEnd, lengthError, SLICE_BYTES, stepsOf, type Steps } from './body-steps.ts'
 import { PushedBody } from './pushed-body.ts'
 import type { Wire } from './wire.ts'
 import { isPromise } from '../../../core/is-promise.ts'
@@ -39,7 +40,7 @@ export function createOutgoingBody(
   wire: Wire,
   { onSent, onFailure }: { onSent: ((sentBytes: number) => void) | undefined; onFailure: (error: unknown) => void },
 ): OutgoingBody {
-  const lengthBytes = lengthOf(body)
+  const lengthBytes = body ? bodyLength(body) : 0
   const whole = body?.kind === 'bytes' && lengthBytes <= SLICE_BYTES ? body.bytes : undefined
   let source: Steps | undefined
   let tail: Promise<void> | undefined

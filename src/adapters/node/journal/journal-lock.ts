@@ -62,7 +62,7 @@ function take(folder: string, key: string): Promise<string> {
  */
 export async function isLocked(folder: string): Promise<boolean> {
   const lock = join(folder, 'lock')
-  for (const name of await entriesOf(lock).catch(() => [])) {
+  for (const name of await namesIn(lock).catch(() => [])) {
     const { where } = await holderIn(join(lock, name))
     if (where !== 'absent' && where !== 'gone') return true
   }
@@ -101,7 +101,7 @@ async function writeOwner(path: string, owner: ProcessIdentity): Promise<void> {
 /** Removes the lock of a process or thread that is gone. Throws if it may still be there. */
 async function clearWay(folder: string, key: string): Promise<void> {
   const lock = join(folder, 'lock')
-  for (const name of await entriesOf(lock)) {
+  for (const name of await namesIn(lock)) {
     const path = join(lock, name)
     const holder = await holderIn(path)
     if (holder.where === 'absent') continue
@@ -144,7 +144,7 @@ async function release(folder: string, path: string): Promise<void> {
 
 /** Removes what processes left that died while making a lock. What living ones make is still needed. */
 async function sweep(folder: string): Promise<void> {
-  for (const name of await entriesOf(folder)) {
+  for (const name of await namesIn(folder)) {
     if (!name.startsWith('lock-')) continue
     const { where } = await holderIn(join(folder, name, name.slice('lock-'.length)))
     if (where === 'gone') await rm(join(folder, name), { recursive: true, force: true })
@@ -177,13 +177,6 @@ function isIdentity(value: unknown): value is ProcessIdentity {
   return ['machine', 'start', 'boot', 'pidSpace', 'thread'].every((name) =>
     ['string', 'undefined'].includes(typeof known[name]),
   )
-}
-
-async function entriesOf(folder: string): Promise<string[]> {
-  return namesIn(folder).catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT') return []
-    throw error
-  })
 }
 
 async function removeIfEmpty(folder: string): Promise<void> {

@@ -3,6 +3,7 @@
 import { open, readdir, readFile, type FileHandle } from 'node:fs/promises'
 
 import { descriptors } from '../descriptors.ts'
+import { errorCode } from '../file-problem.ts'
 
 /** The promise even of what is known at once. */
 const soon = async <T>(work: () => Promise<T>): Promise<T> => descriptors.patiently('journal', work)
@@ -19,6 +20,12 @@ export function textIn(path: string): Promise<string> {
   return soon(() => readFile(path, 'utf8'))
 }
 
-export function namesIn(folder: string): Promise<string[]> {
-  return soon(() => readdir(folder))
+/** None if there is no such folder. */
+export async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await soon(() => readdir(folder))
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return []
+    throw error
+  }
 }

@@ -1,12 +1,13 @@
 // Which sessions a folder holds, found without a lock from the first bytes of each journal.
 
-import { open, readdir, readFile, rm, stat, type FileHandle } from 'node:fs/promises'
+import { open, readFile, rm, stat, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { decodeHeader } from '../../../core/journal/journal-lines.ts'
 import { renameWritten, writeWhole } from './durable-file.ts'
 import { errorCode } from '../file-problem.ts'
 import { journalPath } from './journal-file.ts'
+import { namesIn } from './patient-files.ts'
 import { readFully } from '../positional-io.ts'
 import { folderOfKey, isNameWhole, isSessionFolder, keyOfFolder } from './session-folder.ts'
 
@@ -89,13 +90,4 @@ async function keptKey(place: string): Promise<string | undefined> {
 
 function keyPath(place: string): string {
   return join(place, 'key')
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder)
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return []
-    throw error
-  }
 }

@@ -65,6 +65,31 @@ describe('a process with a workerHasher', () => {
     expect(Number(await output([], program)) / 1024).toBeLessThan(400)
   })
 
+  it('ends the threads of hashers that nobody holds any more, but not that of a body under way', async () => {
+    const program = `
+      const { Worker } = await import('node:worker_threads')
+      const { terminate } = Worker.prototype
+      let ended = 0
+      Worker.prototype.terminate = function () {
+        ended += 1
+        return terminate.call(this)
+      }
+      const begin = async () => {
+        const hash = workerHasher().start()
+        await hash.update(new Uint8Array(65536))
+        return hash
+      }
+      const underWay = await begin()
+      for (let left = 3; left > 0; left -= 1) await (await begin()).digest()
+      for (let turns = 20; turns > 0; turns -= 1) {
+        gc()
+        await new Promise(setImmediate)
+      }
+      console.log(ended, await underWay.digest())`
+
+    expect(await output(['--expose-gc'], program)).toBe(`3 ${ZEROS_64_KIB}\n`)
+  })
+
   it('waits for a digest, and then ends by itself though the hasher was never closed', async () => {
     expect(await output([], HASH_TWO_WINDOWS)).toBe(`${ZEROS_128_KIB}\n`)
   })

@@ -66,17 +66,16 @@ describe('createRoundTrip', () => {
 
   it('measures the way to the proxy, whatever the host behind it, and asks it for nothing', async () => {
     const proxy = await listen()
-    const storage = await listen()
     const ended = proxy.next()
     const roundTrip = createRoundTrip({
       proxy: { http: `http://127.0.0.1:${proxy.port}` },
       addressPolicy: 'public',
     })
 
-    await roundTrip(`http://127.0.0.1:${storage.port}/part`, never)
+    await roundTrip('http://storage.example/part', never)
 
     expect(await ended).toBe('')
-    expect([proxy.connections(), storage.connections()]).toEqual([1, 0])
+    expect(proxy.connections()).toBe(1)
   })
 
   it('goes directly to a host that the proxy is not for', async () => {
