@@ -180,7 +180,9 @@ export function sourceContract(label: string, make: (bytes: Uint8Array) => Promi
         const { reader } = await beginReading(counting(200))
         await bytesOf(reader, 0, 200)
         const windows = [0, 50, 100].map((at) => ({ at, into: new Uint8Array(50).fill(255) }))
-        const reads = windows.map(({ at, into }) => reader.read(into, at))
+        const reads = windows.map(async ({ at, into }) => {
+          await reader.read(into, at)
+        })
 
         await reader.close()
 
