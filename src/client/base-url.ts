@@ -24,7 +24,7 @@ export interface BaseUrl {
 export function parseBaseUrl(text: string, isHttpAllowed: boolean): BaseUrl {
   const url = parseUrl(text) ?? invalid('The base URL is not a URL: give https://host/path.')
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
-    invalid(`The base URL begins with ${url.protocol} and must begin with https://.`)
+    invalid(`The base URL begins with ${url.protocol} and must begin with https://, or http:// to this machine.`)
   if (url.username !== '' || url.password !== '') invalid('The base URL has a password or a user: give it without.')
   if (/[?#]/.test(text)) invalid('The base URL has a query or a fragment: give scheme, host and path only.')
   if (url.protocol === 'http:' && !isHttpAllowed && !isLoopback(url.hostname))

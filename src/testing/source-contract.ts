@@ -179,17 +179,16 @@ export function sourceContract(label: string, make: (bytes: Uint8Array) => Promi
       it('lets reads under way come to their end before it is closed', async () => {
         const { reader } = await beginReading(counting(200))
         await bytesOf(reader, 0, 200)
-        const ended: string[] = []
-        const reads = [0, 50, 100].map(async (at) => {
-          const found = await bytesOf(reader, at, at + 50)
-          ended.push(`read ${String(found[0])}`)
+        const windows = [0, 50, 100].map((at) => ({ at, into: new Uint8Array(50).fill(255) }))
+        const reads = windows.map(async ({ at, into }) => {
+          await reader.read(into, at)
         })
 
-        await reader.close().then(() => ended.push('closed'))
-        await Promise.all(reads)
+        await reader.close()
 
-        expect(ended.slice(0, 3).sort()).toEqual(['read 0', 'read 100', 'read 50'])
-        expect(ended[3]).toBe('closed')
+        // Which promise settles first says nothing of a reader that reads at once.
+        expect(windows.map(({ into }) => into[0])).toEqual([0, 50, 100])
+        await Promise.all(reads)
       })
 
       it('can be disposed of twice, before and after it was read', async () => {

@@ -45,6 +45,10 @@ describe('the base URL', () => {
     expect(() => clientUnderTest({ baseUrl: 'ftp://service.example' })).toThrow('must begin with https://')
   })
 
+  it('of a service on this machine, without a scheme, is not sent to https alone, which that service may not speak', () => {
+    expect(() => clientUnderTest({ baseUrl: 'localhost:8787' })).toThrow('http:// to this machine')
+  })
+
   it('may be plain HTTP where that is allowed', () => {
     expect(() => clientUnderTest({ baseUrl: 'http://service.example', isHttpAllowed: true })).not.toThrow()
   })

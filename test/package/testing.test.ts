@@ -66,6 +66,26 @@ describe('mocap-uplink/testing', () => {
     expect(status).toBe(1)
   })
 
+  it('passes a source that reads at once, whose close has nothing to wait for', () => {
+    const { said, status } = runTests(
+      'at-once.test.ts',
+      `import { bytesSource } from 'mocap-uplink/node'
+      import { sourceContract } from 'mocap-uplink/testing'
+
+      sourceContract('at once', async (bytes) => {
+        const open = async () => {
+          const read = async (into, at) => into.set(bytes.subarray(at, at + into.byteLength))
+          return { read, verify: async () => {}, close: async () => {} }
+        }
+        return { source: { ...bytesSource('take-7.mp4', bytes), open } }
+      })`,
+      ['--testNamePattern', 'reads under way'],
+    )
+
+    expect(said).toMatch(/Tests +1 passed/)
+    expect(status).toBe(0)
+  })
+
   it('names the rule that a transport breaks when it repeats what failed', () => {
     const { said, status } = runTests(
       'repeating.test.ts',
@@ -99,6 +119,7 @@ describe('mocap-uplink/testing', () => {
       'counts in 32 bits > reading > rejects a range that reaches four gibibytes beyond its end as changed, naming the source',
       'gives a part at a time > reading > fills a large window, of which a stream or a drive may give a part at a time',
       'cuts spaces off > keys > keeps apart keys that differ by a space at the end',
+      'closes under its reads > ending > lets reads under way come to their end before it is closed',
       'writes to the last opened > the lease > does not hold other keys, whose records are kept apart while all are open',
       'knows few kinds > records > gives back every kind of record as it was appended, in order',
       'takes short records only > records > takes a record of megabytes: a session is given the addresses of all its parts at once',
@@ -157,6 +178,13 @@ describe('mocap-uplink/testing', () => {
       }))
       source('gives a part at a time', (reader) => ({
         read: async (into, at) => reader.read(into.subarray(0, 65_536), at),
+      }))
+      source('closes under its reads', (reader) => ({
+        read: async (into, at) => {
+          await new Promise(setImmediate)
+          await reader.read(into, at)
+        },
+        close: async () => {},
       }))
       source('counts in 32 bits', (reader) => ({
         read: async (into, at, signal) => reader.read(into, at % 2 ** 32, signal),
