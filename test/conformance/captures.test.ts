@@ -133,6 +133,7 @@ describe.skipIf(isAbsent)('POST /mocap_session_file', () => {
   it.each([
     ['a tracking file in a video session', 67, ['swing.mp4', 'a.action'], 'a.action'],
     ['a video in a tracking session', 2, ['a.action', 'Swing.MOV'], 'Swing.MOV'],
+    ['what only begins like a video', 67, ['swing.mp4', 'swing.mp4.action'], 'swing.mp4.action'],
   ])('refuses %s with 422', async (_what, mocapTypeId, filenames, stranger) => {
     const session_id = await openCapture(mocapTypeId)
 

@@ -169,7 +169,7 @@ describe('a store', () => {
   ])('shows what had become of all files when the upload %s, and waits for nothing', async (_, outcome) => {
     const { store, draw, upload } = await started()
     upload.emit('state', { state: 'waiting' })
-    upload.emit('waiting', { ...STORAGE, sinceMs: 1 })
+    upload.emit('waiting', { ...STORAGE, sinceMs: 1, untilMs: undefined })
     draw()
     upload.setFiles([file(0, { state: 'failed' }), file(1), file(2)])
     upload.settle(outcome)

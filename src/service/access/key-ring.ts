@@ -39,10 +39,7 @@ export async function openKeys({ dataDir, databaseUrl }: KeyRingOptions): Promis
   const lock = await lockDataFolder(dataDir)
   try {
     const db = await openDatabase({ kind: 'embedded', folder: join(dataDir, 'db') })
-    return ringOf(db, async () => {
-      await db.destroy()
-      await lock.release()
-    })
+    return ringOf(db, () => db.destroy().finally(() => lock.release()))
   } catch (error) {
     await lock.release()
     throw error

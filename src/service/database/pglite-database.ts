@@ -72,7 +72,8 @@ async function migrated(pglite: PGlite, check?: () => void): Promise<Database> {
     await migrate(db)
     return db
   } catch (error) {
-    await db.destroy()
+    // Rejects where the disk has failed, without the words and the code that the first error has.
+    await db.destroy().catch(() => undefined)
     throw error
   }
 }

@@ -167,6 +167,5 @@ function loggerOptions({ settings }: ServiceContext): false | object {
         ...(cause instanceof Error ? { cause: cause.message || (cause as NodeJS.ErrnoException).code } : {}),
       }),
     },
-    redact: ['req.headers', 'res.headers'],
   }
 }

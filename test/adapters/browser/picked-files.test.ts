@@ -14,11 +14,15 @@ function file(name: string, text: string, folder = ''): File {
   return Object.defineProperty(made, 'webkitRelativePath', { value: folder === '' ? '' : `${folder}/${name}` })
 }
 
-async function journalOf(names: readonly string[], locations: readonly string[]) {
+async function journalOf(
+  names: readonly string[],
+  locations: readonly string[],
+  time: { modifiedAtMs?: number } = { modifiedAtMs: CHANGED_AT },
+) {
   const journal = memoryJournal()
   const session = await journal.open('k')
   const files = names.map((name, fileIndex) => ({
-    ...{ fileIndex, name, sizeBytes: 3, modifiedAtMs: CHANGED_AT, partCount: 1, partSizeBytes: 3 },
+    ...{ fileIndex, name, sizeBytes: 3, partCount: 1, partSizeBytes: 3, ...time },
   }))
   const begun = { type: 'session.begun', at: 1, version: 1, key: 'k', flow: 'capture', params: {} } as const
   await session.append([{ ...begun, files, locations }])
@@ -56,6 +60,21 @@ describe('files that are picked again', () => {
     ]
 
     expect((await picked.look('k', others)).missing.map((missing) => missing.name)).toEqual(['a swing.c3d'])
+  })
+
+  it('are known by name and size where nobody knows of when they were', async () => {
+    const picked = createPickedFiles(await journalOf(['swing.c3d'], ['swing.c3d'], {}), undefined)
+
+    expect((await picked.look('k', [file('swing.c3d', 'one')])).missing).toEqual([])
+  })
+
+  it.each([
+    [['1', '2', '3'], 'needs 1, 2, 3. Pick'],
+    [['1', '2', '3', '4', '5'], 'needs 1, 2, 3 and 2 more. Pick'],
+  ])('are asked for by the names of the first three: %j', async (names, said) => {
+    const picked = createPickedFiles(await journalOf(names, names), undefined)
+
+    await expect(picked.sources('k')).rejects.toThrow(said)
   })
 
   it('are looked through a few times each, however many they are, also where all were picked one by one', async () => {

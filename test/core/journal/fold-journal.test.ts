@@ -23,6 +23,8 @@ const BEGUN = {
   locations: ['/a', '/b'],
 } as const
 const address = (fileIndex: number) => ({ fileIndex, addresses: [`https://s.test/${String(fileIndex)}`] })
+/** A beginning whose first file has these fields. */
+const withPlan = (fields: object) => ({ files: [{ ...FILES[0], ...fields }, FILES[1]] })
 const CREATED = { at: 7, type: 'session.created', sessionId: 's', files: [address(0), address(1)] } as const
 
 describe('the fold of a journal', () => {
@@ -171,10 +173,56 @@ describe('the fold of a journal', () => {
     expect(() => foldJournal([BEGUN, nameless])).toThrow('is damaged: a record of type session.created does not fit')
   })
 
+  it.each<[string, Fields]>([
+    ['a key that is none', { key: 7 }],
+    ['a flow that there is none of', { flow: 'toString' }],
+    ['no fields', { params: null }],
+    ['a list of fields', { params: [] }],
+    ['files that are no list', { files: {} }],
+    ['places that are no list', { locations: {} }],
+    ['a place that is none', { locations: ['/a', 7] }],
+    ['a file that is none', { files: [null] }],
+    ['files in another order', { files: FILES.toReversed() }],
+    ['a name that is none', withPlan({ name: 7 })],
+    ['half a byte', withPlan({ sizeBytes: 9.5 })],
+    ['fewer bytes than none', withPlan({ sizeBytes: -1 })],
+    ['half a part', withPlan({ partCount: 1.5 })],
+    ['no part', withPlan({ sizeBytes: 0, partCount: 0 })],
+    ['parts that fill the memory', withPlan({ sizeBytes: 2e6, partCount: 2e6, partSizeBytes: 1 })],
+    ['parts of half a byte more', withPlan({ partSizeBytes: 10.5 })],
+    ['parts without bytes', withPlan({ sizeBytes: 0, partSizeBytes: 0 })],
+    ['parts that leave a byte out', withPlan({ partCount: 3, partSizeBytes: 3 })],
+    ['an empty last part', withPlan({ partCount: 3, partSizeBytes: 5 })],
+  ])('says of a beginning with %s that it is damaged', (_what, edit) => {
+    const begun = { ...BEGUN, ...edit } as unknown as JournalRecord
+
+    expect(() => foldJournal([begun])).toThrow('is damaged: a record of type session.begun does not fit')
+  })
+
+  it('takes an empty file, and parts of one byte', () => {
+    const begun = { ...BEGUN, ...withPlan({ sizeBytes: 0, partSizeBytes: 1 }) } as unknown as JournalRecord
+
+    expect(foldJournal([begun]).ledger.files[0]!.parts).toHaveLength(1)
+  })
+
+  it.each<[string, Fields]>([
+    ['session.created', { files: [{ fileIndex: 0, addresses: [7] }] }],
+    ['session.created', { files: [{ fileIndex: -1, addresses: [] }] }],
+    ['session.replaced', { sessionId: '', files: [] }],
+    ['session.replaced', { sessionId: 't', files: [null] }],
+    ['files.registered', { files: [{ fileIndex: 0, addresses: null }] }],
+    ['files.registered', { files: [{ ...address(0), serverFileId: '' }] }],
+  ])('says of a record %s with %j that it is damaged', (type, fields) => {
+    const spoilt = { ...CREATED, at: 8, type, ...fields } as unknown as JournalRecord
+
+    expect(() => foldJournal([BEGUN, CREATED, spoilt])).toThrow(`is damaged: a record of type ${type} does not fit`)
+  })
+
   it.each<[string, (kept: Fields) => unknown]>([
     ['a place that there is none of', (kept) => ((kept['standing'] as Fields)['place'] = 'done')],
     ['no standing', (kept) => delete kept['standing']],
     ['an id that is none', (kept) => ((kept['standing'] as Fields)['sessionId'] = '')],
+    ['an open session without one', (kept) => delete (kept['standing'] as Fields)['sessionId']],
     ['sessions that are no list', (kept) => ((kept['standing'] as Fields)['leftSessionIds'] = 's')],
     ['a session left that is none', (kept) => ((kept['standing'] as Fields)['leftSessionIds'] = [{}])],
     ['files that are no list', (kept) => (kept['files'] = {})],

@@ -10,7 +10,9 @@ describe('rests', () => {
       rest.begin(0, atLeastMs)
       return rest.endsAtMs()
     }
-    expect(Array.from({ length: 8 }, () => restOf())).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 120_000, 120_000])
+    expect(Array.from({ length: 8 }, () => restOf())).toEqual([
+      2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 120_000, 120_000,
+    ])
     rest.renew()
     expect(restOf()).toBe(2_000)
     expect(restOf(30_000)).toBe(30_000)

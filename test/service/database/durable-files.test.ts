@@ -4,12 +4,13 @@ import fs, { existsSync, openAsBlob } from 'node:fs'
 import { mkdtemp, open, readdir, rm, type FileHandle } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import { expect, inject, it, onTestFinished, vi } from 'vitest'
 
 import { createApiKey } from '../../../src/service/access/api-keys.ts'
 import { openDatabase } from '../../../src/service/database/database.ts'
+import { openKeyRing } from '../../../src/service/index.ts'
 
 async function newFolder(): Promise<string> {
   const dataDir = await mkdtemp(join(tmpdir(), 'service-durable-'))
@@ -38,21 +39,55 @@ it('has a record on the disk before it is answered for', async () => {
   expect(synced).toHaveBeenCalledOnce()
 })
 
-it('answers for nothing any more once the disk has failed', async () => {
-  const folder = await newFolder()
-  const db = await openIn(folder)
+/** From here on the disk refuses to keep anything; the function that is returned ends that. */
+function failDisk(): () => void {
   const failing = vi.spyOn(fs, 'fsyncSync').mockImplementation(() => {
     throw Object.assign(new Error('EIO: i/o error, fsync'), { code: 'EIO' })
   })
   syncBuiltinESMExports()
+  const end = () => {
+    failing.mockRestore()
+    syncBuiltinESMExports()
+  }
+  onTestFinished(end)
+  return end
+}
+
+it('answers for nothing any more once the disk has failed', async () => {
+  const db = await openIn(await newFolder())
+  const repairDisk = failDisk()
   const make = (name: string) => createApiKey(db, { orgId: 'o', name, now: new Date(0) })
 
   await expect(make('first')).rejects.toThrow('The disk did not keep what the database wrote')
-  failing.mockRestore()
-  syncBuiltinESMExports()
+  repairDisk()
 
   await expect(make('second')).rejects.toThrow('The disk did not keep what the database wrote')
   await expect(db.destroy()).rejects.toThrow('The disk did not keep what the database wrote')
+})
+
+it('says that it cannot be opened where the disk fails at the start', async () => {
+  const folder = await newFolder()
+  failDisk()
+
+  await expect(openIn(folder)).rejects.toMatchObject({
+    code: 'ERR_SERVICE_DATABASE',
+    message: expect.stringContaining('The disk did not keep what the database wrote') as string,
+  })
+})
+
+it('leaves its folder to the next who opens the keys, also where its disk has failed', async () => {
+  const dataDir = dirname(await newFolder())
+  await (await openKeyRing({ dataDir })).close()
+  const ring = await openKeyRing({ dataDir })
+  const repairDisk = failDisk()
+  await expect(ring.create('o', 'n')).rejects.toThrow('The disk did not keep what the database wrote')
+  repairDisk()
+
+  await expect(ring.close()).rejects.toThrow('The disk did not keep what the database wrote')
+
+  const again = await openKeyRing({ dataDir })
+  expect(await again.list()).toBeInstanceOf(Array)
+  await again.close()
 })
 
 it('is on the disk as a whole before it counts as made', async () => {

@@ -1,9 +1,12 @@
 // When a journal calls what it took durable, and what that costs.
 
 import { appendFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
 import { describe, expect, it, vi } from 'vitest'
 import type { QuickDisk } from '../../../../src/adapters/node/files/quick-disk.ts'
 import { diskJournal, diskJournalOn } from '../../../../src/adapters/node/journal/disk-journal.ts'
+import { makeFolder } from '../../../../src/adapters/node/journal/durable-file.ts'
 import { decodeJournal } from '../../../../src/core/journal/journal-lines.ts'
 import {
   temporary,
@@ -53,6 +56,17 @@ describe('durability', () => {
     expect(datasync.mock.calls.length).toBeLessThan(60)
     expect(datasync.mock.calls.length).toBeGreaterThan(10)
     await session.close()
+  })
+
+  it('includes the name of each folder that is made, in the one above it', async () => {
+    const folder = join(await temporary(), 'own')
+    const sync = vi.spyOn(await fileHandles(), 'sync')
+
+    await makeFolder(folder)
+    expect(sync).toHaveBeenCalledTimes(2)
+
+    await makeFolder(folder)
+    expect(sync).toHaveBeenCalledTimes(2)
   })
 
   it.each([
