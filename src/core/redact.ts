@@ -59,7 +59,7 @@ const LONGEST_FOREIGN = 1_000
 
 /** The words of an error that is not ours, from a host's function or transport: redacted, cut, and its lines joined by blanks. */
 export function foreignWords(error: unknown): string {
-  return onOneLine(redactText(textOf(error).slice(0, LONGEST_FOREIGN)).replace(/\s+/g, ' '))
+  return onOneLine(redactText(textOf(error).slice(0, LONGEST_FOREIGN)).replace(/\s+/g, ' ').trim())
 }
 
 /** Plain JavaScript may throw anything: with a message that is no text, or an object that cannot be turned into one. */

@@ -49,6 +49,7 @@ it.each([
   ['an error whose message is an object', Object.assign(new Error(), { message: { code: 7 } }), '[object Object]'],
   ['an error without a message', Object.assign(new Error(), { message: undefined }), 'undefined'],
   ['an object that does not turn into a text', Object.create(null) as unknown, 'object'],
+  ['an error whose message ends with its line', new Error('no start\nline\n'), 'no start line'],
 ])('has words for %s, which plain JavaScript may throw', (_what, error, message) => {
   expect(summarize(error)).toEqual({ code: 'ERR_UPLOAD_INTERNAL', message })
 })
