@@ -181,8 +181,9 @@ describe('mocap-uplink/testing', () => {
       }))
       source('closes under its reads', (reader) => ({
         read: async (into, at) => {
+          await reader.read(into.subarray(0, 1), at)
           await new Promise(setImmediate)
-          await reader.read(into, at)
+          await reader.read(into.subarray(1), at + 1)
         },
         close: async () => {},
       }))
