@@ -2,7 +2,7 @@
 // what it receives. It answers plain PUT, the multipart calls of S3 and the core of tus, just enough for a client to
 // finish. The same program serves all contestants, over plain TCP or TLS, with a thread for each connection.
 //
-//   sink [--bind ADDRESS] [--port N] [--cert FILE --key FILE]
+//   sink [--port N] [--cert FILE --key FILE]
 //
 // It prints its port as the first line of stdout. When stdin ends it prints its counts as one line of JSON and exits, so
 // that it never outlives whoever started it.
@@ -229,11 +229,10 @@ static void fail(const char *what) {
 }
 
 int main(int count, char **words) {
-  const char *bind_to = "127.0.0.1", *cert = NULL, *key = NULL;
+  const char *cert = NULL, *key = NULL;
   int port = 0, on = 1;
   for (int i = 1; i + 1 < count; i += 2) {
-    if (!strcmp(words[i], "--bind")) bind_to = words[i + 1];
-    else if (!strcmp(words[i], "--port")) port = atoi(words[i + 1]);
+    if (!strcmp(words[i], "--port")) port = atoi(words[i + 1]);
     else if (!strcmp(words[i], "--cert")) cert = words[i + 1];
     else if (!strcmp(words[i], "--key")) key = words[i + 1];
   }
@@ -254,7 +253,7 @@ int main(int count, char **words) {
   }
   int door = socket(AF_INET, SOCK_STREAM, 0);
   setsockopt(door, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = inet_addr(bind_to)};
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   socklen_t size = sizeof address;
   if (bind(door, (void *)&address, size) || listen(door, 1024) || getsockname(door, (void *)&address, &size)) fail("sink");
   printf("%d\n", ntohs(address.sin_port));
