@@ -54,7 +54,8 @@ export function inOrderOf<One>(round: number, contestants: readonly One[]): read
 }
 
 /**
- * Runs every contestant once in each round, in the round's order. A contestant that fails, or whose bytes did not all arrive, is out and is named in the shortfalls.
+ * Runs every contestant once in each round, in the round's order. A contestant that fails, or whose bytes did not all
+ * arrive, is out and is named in the shortfalls.
  */
 export async function takeTurns<One extends Turn>(
   setting: BenchSetting,
