@@ -73,10 +73,12 @@ function judgeUnechoed(
   const shown = etag === undefined || !echoesAddress(etag, address) ? reply : { ...reply, headers: {} }
   const verdict = protocol.judge(shown, unit)
   const code = verdict.kind !== 'received' && (verdict.error as Partial<HttpStatusError>).serviceCode
-  // If the code repeats the address, only the status of this answer is used.
-  return code && echoesAddress(code, address)
-    ? protocol.judge({ ...reply, headers: {}, body: new Uint8Array() }, unit)
-    : verdict
+  if (!code || !echoesAddress(code, address)) return verdict
+  // Only the status of this answer is used. A status of success makes no receipt of a refusal.
+  const byStatus = protocol.judge({ ...reply, headers: {}, body: new Uint8Array() }, unit)
+  return byStatus.kind === 'received'
+    ? refusedAs('ERR_UPLOAD_SERVICE_REPLY', `The storage refused part ${unit.partNumber}.`).verdict
+    : byStatus
 }
 
 /** A refusal that may be retried, except for ERR_UPLOAD_INTERNAL: a mistake of the host's transport is there at the next try, too. */

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { readAddress } from '../../../src/core/address/address.ts'
 import { judgeReply } from '../../../src/core/attempt/judge-reply.ts'
 import { classifyStorageFailure } from '../../../src/core/attempt/storage-failure.ts'
+import { HttpStatusError } from '../../../src/core/errors.ts'
 import type { Protocol, TransportReply, Unit, Verdict } from '../../../src/core/ports.ts'
 
 const SECRET = 'Z9x8c7v6b5n4m3a2s1'
@@ -79,5 +80,18 @@ describe('an answer', () => {
     expect(echo).toMatchObject({ kind: 'refused', verdict: { kind: 'final', error: { status: 409 } } })
     expect((echo as { verdict: { error: Error } }).verdict.error.message).toBe('The storage refused part 1 (409).')
     expect(told('EntityTooLarge')).toMatchObject({ verdict: { error: { serviceCode: 'EntityTooLarge' } } })
+  })
+
+  it('that refuses under a status of success, in a code that repeats the address, is no receipt', () => {
+    const judge = ({ body }: TransportReply): Verdict => {
+      if (body.length === 0) return { kind: 'received', acceptedEnd: 600 }
+      const how = { status: 200, serviceCode: SECRET }
+      return { kind: 'final', error: new HttpStatusError('ERR_UPLOAD_HTTP_STATUS', SECRET, how) }
+    }
+
+    const refused = judged(judge, reply({ body: new TextEncoder().encode(SECRET) }))
+
+    expect(refused).toMatchObject({ kind: 'refused', verdict: { kind: 'retry', isThrottle: false } })
+    expect(JSON.stringify(refused)).not.toContain(SECRET)
   })
 })

@@ -61,6 +61,7 @@ export function createSimulatedLine(first: LineSetting, chance: () => number): S
   let setting = first
   let nowMs = 0
   let queuedPackets = 0
+  let droppedShare = 0
   const flows: Flow[] = []
   const packetsPerMs = (): number => (setting.megabitsPerSecond * 1_000) / 8 / (PACKET_BYTES + 52)
   const queueDelayMs = (): number => queuedPackets / packetsPerMs()
@@ -102,8 +103,8 @@ export function createSimulatedLine(first: LineSetting, chance: () => number): S
       return nowMs
     },
     roundTripMs() {
-      // A first packet that is lost is sent again after a second.
-      const isLost = chance() < (setting.lossPercent / 100) * 2 || queueDelayMs() >= setting.queueMs * 0.999
+      // A first packet that is lost is sent again after a second. A full queue drops it as often as any other.
+      const isLost = chance() < (setting.lossPercent / 100) * 2 + droppedShare
       return setting.roundTripMs + queueDelayMs() + (isLost ? 1_000 : 0)
     },
     set(next) {
@@ -134,8 +135,8 @@ export function createSimulatedLine(first: LineSetting, chance: () => number): S
       queuedPackets = Math.max(0, queuedPackets + sum - packetsPerMs() * STEP_MS)
       const overflow = Math.max(0, queuedPackets - packetsPerMs() * setting.queueMs)
       queuedPackets -= overflow
-      const dropped = sum === 0 ? 0 : overflow / sum
-      const lost = dropped + (1 - dropped) * (setting.lossPercent / 100)
+      droppedShare = sum === 0 ? 0 : overflow / sum
+      const lost = droppedShare + (1 - droppedShare) * (setting.lossPercent / 100)
       active.forEach((flow, index) => {
         const packets = wanted[index] ?? 0
         flow.deliveredBytes += packets * (1 - lost) * PACKET_BYTES
