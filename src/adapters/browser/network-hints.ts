@@ -14,7 +14,11 @@ export function listenForNetwork(uplink: { probeNow(): void }): () => void {
   const stop = (): void => {
     for (const hint of HINTS) removeEventListener(hint, onHint, true)
   }
-  const onHint = (): void => (kept.deref() ?? { probeNow: stop }).probeNow()
+  const onHint = (): void => {
+    const listening = kept.deref()
+    if (listening) listening.probeNow()
+    else stop()
+  }
   for (const hint of HINTS) addEventListener(hint, onHint, true)
   return stop
 }
