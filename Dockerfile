@@ -5,7 +5,7 @@ WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
 COPY tsconfig.json tsup.config.ts ./
-COPY scripts/one-element-type.js ./scripts/
+COPY scripts/new-database.js scripts/one-element-type.js ./scripts/
 COPY src ./src
 RUN npm run --silent build -- --no-dts --silent
 
