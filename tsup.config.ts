@@ -188,7 +188,6 @@ export default defineConfig([
     format: ['esm', 'cjs'],
     platform: 'node',
     noExternal: ['xstate'],
-    banner: { js: `/*!\n${readFileSync('node_modules/xstate/LICENSE', 'utf8')}*/` },
   },
   {
     entry: { 'undici-client': 'src/adapters/node/http/undici-client.ts' },
