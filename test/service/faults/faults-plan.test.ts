@@ -61,6 +61,7 @@ it.each([
   withFault({ delayMs: 2_147_483_647 }),
   withFault({ slowLine: 1 }),
   withFault({ shortLifeMs: 0.5 }, 'register'),
+  withFault({ status: 200, body: ['a', 1] }),
   { rules: [{ ...ok, from: 0, to: 0.5, repeatEvery: 0.5 }] },
 ])('takes the least and the most of everything: %j', (plan) => {
   expect(readFaultPlan(plan)).toMatchObject({ ...plan, seed: 1 })
