@@ -37,20 +37,24 @@ export async function openPostgres(url: string, connections: number, whenOlder?:
   } finally {
     await migrating.destroy()
   }
-  const setting = timeoutsOf(url)
+  const settings = settingsOf(url)
   return connect({
     connectionString: url,
     max: connections,
     ...TIMEOUTS,
-    verify: (client, done) => client.query(setting, done),
+    verify: (client, done) => client.query(settings, done),
   })
 }
 
-/** A statement, because PgBouncer refuses a connection that begins with such settings. The URL's own stay. */
-function timeoutsOf(url: string): string {
+/** Statements, because PgBouncer refuses a connection that begins with such settings. The URL's own timeouts stay. */
+function settingsOf(url: string): string {
   const { searchParams } = new URL(url)
   const unsaid = Object.entries(SERVER_TIMEOUTS).filter(([name]) => !searchParams.has(name))
-  return unsaid.map(([name, ms]) => `set ${name} = ${ms}`).join(';')
+  return [
+    ...unsaid.map(([name, ms]) => `set ${name} = ${ms}`),
+    // Whoever has waited for a row lock must see what its holder did. A database may have another default.
+    "set default_transaction_isolation = 'read committed'",
+  ].join(';')
 }
 
 function connect(config: PoolConfig): Database {

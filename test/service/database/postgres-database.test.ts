@@ -7,7 +7,7 @@ import { sql } from 'kysely'
 import { expect, inject, it, onTestFinished } from 'vitest'
 
 import { openPostgres } from '../../../src/service/database/postgres-database.ts'
-import { newDatabase } from '../../helpers/postgres-server.ts'
+import { newDatabase, queryOnce } from '../../helpers/postgres-server.ts'
 
 const server = inject('postgres')
 
@@ -43,5 +43,25 @@ it.skipIf(server === undefined)(
       'lock_timeout 10000ms',
       'statement_timeout 30000ms',
     ])
+  },
+)
+
+it.skipIf(server === undefined)(
+  'sees in a transaction what another one has committed by then, whatever the database does by default',
+  async () => {
+    const url = await newDatabase(server!)
+    const name = new URL(url).pathname.slice(1)
+    await queryOnce(url, `alter database ${name} set default_transaction_isolation = 'repeatable read'`)
+    const db = await openPostgres(url, 2)
+    onTestFinished(() => db.destroy())
+
+    const seen = await db.transaction().execute(async (trx) => {
+      const look = () => trx.selectFrom('database_identity').select('folder_id').executeTakeFirst()
+      const before = await look()
+      await db.updateTable('database_identity').set({ folder_id: 'of another' }).execute()
+      return [before, await look()]
+    })
+
+    expect(seen).toEqual([{ folder_id: null }, { folder_id: 'of another' }])
   },
 )
