@@ -1,8 +1,12 @@
-// How the embedded database finds rows.
+// How the embedded database finds rows, and begins as a copy.
 
 import { openAsBlob } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
 import { openPglite } from '../../../src/service/database/pglite-database.ts'
 import type { Database } from '../../../src/service/database/tables.ts'
 
@@ -42,4 +46,17 @@ it('looks up the objects of a large session by their keys, and does not read all
     .explain<{ 'QUERY PLAN': string }>()
 
   expect(lines.map((line) => line['QUERY PLAN']).join('\n')).toContain('Index Scan using objects_pkey')
+})
+
+it('gives each copy of a prepared database an identity of its own: none would take the objects of another for leftovers', async () => {
+  const prepared = await openAsBlob(inject('preparedDatabase'))
+  const identityOfCopy = async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'mocap-uplink-copy-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const copy = await openPglite({ folder: join(folder, 'db'), prepared })
+    onTestFinished(() => copy.destroy())
+    return (await copy.selectFrom('database_identity').select('id').executeTakeFirstOrThrow()).id
+  }
+
+  expect(await identityOfCopy()).not.toBe(await identityOfCopy())
 })
