@@ -69,8 +69,9 @@ async function open(options: PGliteOptions, place = 'memory'): Promise<PGlite> {
   try {
     const pglite = await PGlite.create(options)
     // It never gathers statistics, for which a PostgreSQL server has a process. Without them, it takes an organisation for one of
-    // 200 and reads and sorts all of its rows for each page of a list, unless going through the index in order costs no more.
-    await pglite.exec('set random_page_cost = 1')
+    // 200 and reads and sorts all of its rows for each page of a list, unless going through the index in order costs no more. It takes
+    // each key for one of 200 too, and would read the whole table for those of a large session.
+    await pglite.exec('set random_page_cost = 1; set enable_seqscan = off')
     return pglite
   } catch (cause) {
     const words = `The embedded database in ${place} cannot be opened (${String(cause)})`

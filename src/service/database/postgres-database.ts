@@ -10,12 +10,16 @@ import type { Database, Tables } from './tables.ts'
 
 const TIMEOUTS = {
   connectionTimeoutMillis: 10_000,
-  lock_timeout: 10_000,
-  statement_timeout: 30_000,
   // Our own timeout, for a server that vanished silently. It is longer than the server's, whose error says more.
   query_timeout: 35_000,
-  idle_in_transaction_session_timeout: 60_000,
 } as const satisfies PoolConfig
+
+/** The server's own, ms. */
+const SERVER_TIMEOUTS = {
+  lock_timeout: 10_000,
+  statement_timeout: 30_000,
+  idle_in_transaction_session_timeout: 60_000,
+} as const
 
 /** PostgreSQL's number for its type bigint. */
 const BIGINT = 20
@@ -33,7 +37,24 @@ export async function openPostgres(url: string, connections: number, whenOlder?:
   } finally {
     await migrating.destroy()
   }
-  return connect({ connectionString: url, max: connections, ...TIMEOUTS })
+  const settings = settingsOf(url)
+  return connect({
+    connectionString: url,
+    max: connections,
+    ...TIMEOUTS,
+    verify: (client, done) => client.query(settings, done),
+  })
+}
+
+/** Statements, because PgBouncer refuses a connection that begins with such settings. The URL's own timeouts stay. */
+function settingsOf(url: string): string {
+  const { searchParams } = new URL(url)
+  const unsaid = Object.entries(SERVER_TIMEOUTS).filter(([name]) => !searchParams.has(name))
+  return [
+    ...unsaid.map(([name, ms]) => `set ${name} = ${ms}`),
+    // Whoever has waited for a row lock must see what its holder did. A database may have another default.
+    "set default_transaction_isolation = 'read committed'",
+  ].join(';')
 }
 
 function connect(config: PoolConfig): Database {

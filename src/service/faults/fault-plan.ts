@@ -35,8 +35,8 @@ const answer = {
     ),
   ),
   headers: v.optional(headers),
-  /** A known name or literal text; an object is sent as JSON. */
-  body: v.optional(v.union([v.string(), v.record(v.string(), v.unknown())])),
+  /** A known name or literal text; an object or a list is sent as JSON. */
+  body: v.optional(v.union([v.string(), v.array(v.unknown()), v.record(v.string(), v.unknown())])),
 }
 const hasStatus = ({ status, body }: { status?: number | undefined; body?: unknown }) =>
   status !== undefined || (BODY_NAMES as readonly unknown[]).includes(body)

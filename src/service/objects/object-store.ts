@@ -93,11 +93,12 @@ async function timeOn(folder: string): Promise<number> {
 
 const BATCH = 1_000
 
-/** The names in a folder, of which there may be a million. */
+/** The names of the files in a folder, of which there may be a million. A folder in it is no blob: some file servers make their own. */
 async function* batches(folder: string): AsyncGenerator<string[]> {
   let names: string[] = []
-  for await (const { name } of await opendir(folder)) {
-    names.push(name)
+  for await (const entry of await opendir(folder)) {
+    if (entry.isDirectory()) continue
+    names.push(entry.name)
     if (names.length < BATCH) continue
     yield names
     names = []

@@ -6,12 +6,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { sql } from 'kysely'
-import { expect, inject, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
 import { openPglite } from '../../../src/service/database/pglite-database.ts'
+import type { Database } from '../../../src/service/database/tables.ts'
+
+let db: Database
+beforeAll(async () => {
+  db = await openPglite({ prepared: await openAsBlob(inject('preparedDatabase')) })
+})
+afterAll(() => db.destroy())
 
 it('reads a page of a long list in the order of its index, and not all of it, though nothing ever gathers statistics', async () => {
-  const db = await openPglite({ prepared: await openAsBlob(inject('preparedDatabase')) })
-  onTestFinished(() => db.destroy())
   await sql`insert into mocap_sessions (id, owner, org_id, mocap_type_id, session_type_id, session_date, status,
     created_at, updated_at) values ('s', 'org-4', 'org-4', 2, 1, '2026-11-20', 'pending', now(), now())`.execute(db)
   await sql`insert into mocap_session_files (owner, session_id, name, registered_at)
@@ -29,14 +34,28 @@ it('reads a page of a long list in the order of its index, and not all of it, th
   }
 })
 
+it('looks up the objects of a large session by their keys, and does not read all that there are', async () => {
+  await sql`insert into objects (key, part_number, blob, size_bytes, md5, stored_at)
+    select 'videos/s/' || number, 1, 'blob-' || number, 1, '', now() from generate_series(1, 2000) number`.execute(db)
+  const keys = Array.from({ length: 500 }, (_, index) => `videos/s/${index}`)
+
+  const lines = await db
+    .deleteFrom('objects')
+    .where('key', 'in', keys)
+    .returning('blob')
+    .explain<{ 'QUERY PLAN': string }>()
+
+  expect(lines.map((line) => line['QUERY PLAN']).join('\n')).toContain('Index Scan using objects_pkey')
+})
+
 it('gives each copy of a prepared database an identity of its own: none would take the objects of another for leftovers', async () => {
   const prepared = await openAsBlob(inject('preparedDatabase'))
   const identityOfCopy = async () => {
     const folder = await mkdtemp(join(tmpdir(), 'mocap-uplink-copy-'))
     onTestFinished(() => rm(folder, { recursive: true }))
-    const db = await openPglite({ folder: join(folder, 'db'), prepared })
-    onTestFinished(() => db.destroy())
-    return (await db.selectFrom('database_identity').select('id').executeTakeFirstOrThrow()).id
+    const copy = await openPglite({ folder: join(folder, 'db'), prepared })
+    onTestFinished(() => copy.destroy())
+    return (await copy.selectFrom('database_identity').select('id').executeTakeFirstOrThrow()).id
   }
 
   expect(await identityOfCopy()).not.toBe(await identityOfCopy())

@@ -25,13 +25,21 @@ describe('a malformed plan', () => {
     [{ rules: [{ ...ok, probability: 1.5 }] }, 'rules.0.probability: expected a number from 0 to 1'],
     [{ rules: [{ ...ok, from: 5, to: 5 }] }, 'rules.0: to: expected a time after from'],
     [{ rules: [{ ...ok, repeatEvery: 5 }] }, 'rules.0: repeatEvery: needs a "to"'],
+    [{ rules: [{ ...ok, to: 6, repeatEvery: 5 }] }, 'rules.0: repeatEvery: needs a "to" that is not after it'],
+    [{ rules: [{ ...ok, to: 0, repeatEvery: 0 }] }, 'rules.0.repeatEvery: expected more than 0'],
+    [{ rules: [{ ...ok, from: -1 }] }, 'rules.0.from: expected seconds from 0 on'],
     [withFault({}), 'rules.1.fault: is empty'],
     [withFault({ status: 99 }), 'rules.1.fault.status: expected a status from 200 to 599'],
+    [withFault({ status: 600 }), 'rules.1.fault.status: expected a status from 200 to 599'],
     [withFault({ body: 'no name' }), 'rules.1.fault: headers and body: expected a status'],
+    [withFault({ delayMs: 2_147_483_648 }), 'rules.1.fault.delayMs: expected milliseconds from 0 to 2147483647'],
+    [withFault({ delayMs: { after: -1 } }), 'rules.1.fault.delayMs.after: expected milliseconds from 0'],
+    [withFault({ slowLine: 0 }), 'rules.1.fault.slowLine: expected a whole number of 1 or more'],
     [withFault({ stall: { at: 'middle' } }), 'rules.1.fault.stall.at: expected ("start" | "body" | "answer")'],
     [withFault({ reset: { at: 'body', afterBytes: -1 } }), 'rules.1.fault.reset.afterBytes: expected a whole number'],
     [withFault({ status: 500, expire: 's3' }), 'rules.1.fault: ends a request in two ways'],
     [withFault({ etag: 'wrong' }, 'confirm'), 'rules.1: fault.etag: is only for the operation put'],
+    [withFault({ shortLifeMs: 0 }, 'create'), 'rules.1.fault.shortLifeMs: expected more than 0'],
     [withFault({ shortLifeMs: 5 }), 'rules.1: fault.shortLifeMs: is only for the operations create and register'],
     [withFault({ status: 500, headers: { 'a b': '1' } }), 'rules.1.fault.headers.a b: expected the name of a header'],
     ['night:unknown', 'No night is called "night:unknown": there are night:flaky-line, '],
@@ -45,6 +53,25 @@ describe('a malformed plan', () => {
 
     await expect(startService({ port: 0, faults })).rejects.toThrow('rules.0.operation: expected (')
   })
+})
+
+it.each([
+  withFault({ status: 200, headers: {}, body: { a: 1 } }),
+  withFault({ status: 599, stall: { at: 'body', afterBytes: 0, forMs: 0 } }),
+  withFault({ delayMs: 2_147_483_647 }),
+  withFault({ slowLine: 1 }),
+  withFault({ shortLifeMs: 0.5 }, 'register'),
+  withFault({ status: 200, body: ['a', 1] }),
+  { rules: [{ ...ok, from: 0, to: 0.5, repeatEvery: 0.5 }] },
+])('takes the least and the most of everything: %j', (plan) => {
+  expect(readFaultPlan(plan)).toMatchObject({ ...plan, seed: 1 })
+})
+
+it('has at most a thousand rules', () => {
+  const plan = (length: number) => ({ rules: Array.from({ length }, () => ok) })
+
+  expect(readFaultPlan(plan(1_000)).rules).toHaveLength(1_000)
+  expect(() => readFaultPlan(plan(1_001))).toThrow('rules: expected at most 1000 rules')
 })
 
 it('has five nights that obey the grammar', () => {

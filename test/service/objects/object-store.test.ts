@@ -1,6 +1,6 @@
 // Bytes on the disk of the service: a body is there whole or not at all, and nobody else reads it.
 
-import { mkdtemp, open, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, open, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -116,4 +116,16 @@ it('sweeps thousands, and asks for no more of them at once than a thousand', asy
     [1_000, 1],
     [[], ['blob-7']],
   ])
+})
+
+it('sweeps past a folder, such as one that a file server has made for itself', async () => {
+  const { store, folder, left } = await openStore()
+  for (const place of ['incoming', 'stored']) {
+    await mkdir(join(folder, place, '@eaDir'))
+    await writeFile(join(folder, place, 'unknown'), '')
+  }
+
+  await store.sweep({ known: () => Promise.resolve(new Set()), graceMs: 0 })
+
+  expect(await left()).toEqual([['@eaDir'], ['@eaDir']])
 })

@@ -1,0 +1,67 @@
+// How the service uses the connections to a PostgreSQL server.
+
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo } from 'node:net'
+
+import { sql } from 'kysely'
+import { expect, inject, it, onTestFinished } from 'vitest'
+
+import { openPostgres } from '../../../src/service/database/postgres-database.ts'
+import { newDatabase, queryOnce } from '../../helpers/postgres-server.ts'
+
+const server = inject('postgres')
+
+it.skipIf(server === undefined)(
+  'limits how long the server waits, also through a pooler that takes no such settings of a connection',
+  async () => {
+    const url = new URL(await newDatabase(server!))
+    const behind = Number(url.port)
+    const pooler = createServer((near) => {
+      const far = connect(behind, url.hostname)
+      near.once('data', (beginning) => {
+        if (beginning.includes('timeout')) near.destroy()
+        far.write(beginning)
+        near.pipe(far).pipe(near)
+      })
+      near.on('error', () => undefined).on('close', () => far.destroy())
+      far.on('error', () => undefined)
+    })
+    await once(pooler.listen(0, '127.0.0.1'), 'listening')
+    onTestFinished(() => void pooler.close())
+    url.port = String((pooler.address() as AddressInfo).port)
+
+    const db = await openPostgres(url.href, 1)
+    onTestFinished(() => db.destroy())
+
+    const names = ['lock_timeout', 'statement_timeout', 'idle_in_transaction_session_timeout']
+    const settings = await sql`
+      select name, setting || unit as value from pg_settings where name in (${sql.join(names)}) order by name`.execute(
+      db,
+    )
+    expect(settings.rows.map((row) => Object.values(row as object).join(' '))).toEqual([
+      'idle_in_transaction_session_timeout 60000ms',
+      'lock_timeout 10000ms',
+      'statement_timeout 30000ms',
+    ])
+  },
+)
+
+it.skipIf(server === undefined)(
+  'sees in a transaction what another one has committed by then, whatever the database does by default',
+  async () => {
+    const url = await newDatabase(server!)
+    const name = new URL(url).pathname.slice(1)
+    await queryOnce(url, `alter database ${name} set default_transaction_isolation = 'repeatable read'`)
+    const db = await openPostgres(url, 2)
+    onTestFinished(() => db.destroy())
+
+    const seen = await db.transaction().execute(async (trx) => {
+      const look = () => trx.selectFrom('database_identity').select('folder_id').executeTakeFirst()
+      const before = await look()
+      await db.updateTable('database_identity').set({ folder_id: 'of another' }).execute()
+      return [before, await look()]
+    })
+
+    expect(seen).toEqual([{ folder_id: null }, { folder_id: 'of another' }])
+  },
+)
