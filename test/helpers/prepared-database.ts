@@ -17,7 +17,7 @@ declare module 'vitest' {
 
 const KEY = Symbol.for('mocap-uplink: the database of this run')
 /** Each project of a run loads this module for itself, and its setup comes after that of the one before. */
-const shared = globalThis as { [KEY]?: ReturnType<typeof prepareDatabase> }
+const shared = globalThis as { [KEY]?: ReturnType<typeof prepareDatabase> | undefined }
 
 /** Provides the archive's path to the tests, and removes the archive after the last one. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {

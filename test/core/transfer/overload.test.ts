@@ -193,7 +193,7 @@ describe('a storage that refuses a part now and then', () => {
   })
 
   it.each(
-    fewOrMany(
+    fewOrMany<[number, number, number][]>(
       [
         [4, 0.3, 220],
         [16, 0.2, 90],
@@ -204,7 +204,7 @@ describe('a storage that refuses a part now and then', () => {
         [16, 0.2, 90],
         [16, 0.3, 150],
       ],
-    ) as [number, number, number][],
+    ),
   )(
     'of %i parts at once bears a share of %f, which fewer would not lessen',
     async (concurrency, share, mostSeconds) => {
