@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { pattern } from '../../src/testing/transport/requests.ts'
 import { violations } from './rig/accessibility.ts'
 import { chromiumPath } from './rig/chromium.ts'
-import { heading, isLatePart, useElementPages } from './rig/element-page.ts'
+import { heading, isLatePart, useElementPages, withoutOwnPicker } from './rig/element-page.ts'
 
 const MIB = 1024 * 1024
 
@@ -28,10 +28,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium, by keys', 
   }
 
   async function openPage(): Promise<Page> {
-    const page = await pages.openPage()
-    // The browser's own picker cannot be driven; the one of <input> can.
-    await page.addInitScript(() => Object.defineProperty(window, 'showOpenFilePicker', { value: undefined }))
-    await page.reload()
+    const page = await pages.openPage({}, withoutOwnPicker)
     await pages.addElement(page, { 'movement-type': '1', player: 'p-17', date: '2026-11-20', 'session-type': '2' })
     return page
   }

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { pattern } from '../../src/testing/transport/requests.ts'
 import { chromiumPath } from './rig/chromium.ts'
-import { hasLooked, heading, isLatePart, startTwo, useElementPages } from './rig/element-page.ts'
+import { hasLooked, heading, isLatePart, startTwo, useElementPages, withoutOwnPicker } from './rig/element-page.ts'
 
 const MIB = 1024 * 1024
 const VIDEO = { 'movement-type': '1', player: 'p-17', date: '2026-11-20', 'session-type': '2' }
@@ -28,10 +28,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
   const placeOf = async (page: Page, name: string) => (await button(page, name).boundingBox())!
 
   async function openPage(): Promise<Page> {
-    const page = await pages.openPage()
-    // The browser's own picker cannot be driven; the one of <input> can.
-    await page.addInitScript(() => Object.defineProperty(window, 'showOpenFilePicker', { value: undefined }))
-    await page.reload()
+    const page = await pages.openPage({}, withoutOwnPicker)
     await pages.addElement(page, VIDEO)
     return page
   }

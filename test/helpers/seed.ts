@@ -1,5 +1,8 @@
 // Gives every random test the run's seed, which vitest.config.ts prints. FC_RUNS sets how many cases each property tries.
 import { configureGlobal } from 'fast-check'
+import { compareBytesAtOnce } from './bytes-at-once.ts'
+
+compareBytesAtOnce()
 
 const runs = process.env['FC_RUNS']
 configureGlobal({

@@ -4,6 +4,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 
+import { fewOrMany } from '../helpers/long-run.ts'
 import type { StorageFault } from '../simulation/whole/night.ts'
 import { addFile } from './commands/add-file.ts'
 import { advanceClock } from './commands/advance-clock.ts'
@@ -53,6 +54,6 @@ it('does what a host asks, in any order of asking', async () => {
 
       expect(model.isDone).toBe(true)
     }),
-    { numRuns: 300 },
+    { numRuns: fewOrMany(100, 1_000) },
   )
 })

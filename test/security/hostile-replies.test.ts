@@ -149,25 +149,27 @@ describe('a base URL', () => {
 })
 
 describe('a reply that is too much', () => {
+  /** More than a function takes as arguments. */
+  const MANY = 200_000
   const oneEntry = { session_file_id: 'f', info: [{ url: 'https://store.example/k' }] }
   const replies: readonly (readonly [string, () => Answer])[] = [
     ['64 MiB and a byte', () => ({ status: 200, body: new Uint8Array(64 * MIB + 1).fill(0x20) })],
     ['64 MiB of opening brackets', () => ({ status: 200, body: new Uint8Array(64 * MIB).fill(0x5b) })],
     ['a hundred thousand levels', () => ({ status: 200, body: `${'{"a":'.repeat(1e5)}1${'}'.repeat(1e5)}` })],
     [
-      'a million addresses',
-      () => ({ status: 200, body: { upload_session_id: 's', pre_signed_urls: Array(1e6).fill(oneEntry) } }),
+      '200,000 addresses',
+      () => ({ status: 200, body: { upload_session_id: 's', pre_signed_urls: Array(MANY).fill(oneEntry) } }),
     ],
     [
-      'a million addresses for one part',
+      '200,000 addresses for one part',
       () => {
-        const info = Array.from({ length: 1e6 }, (_, at) => ({ url: `https://store.example/${String(at)}` }))
+        const info = Array.from({ length: MANY }, (_, at) => ({ url: `https://store.example/${String(at)}` }))
         return { status: 200, body: { upload_session_id: 's', pre_signed_urls: [{ session_file_id: 'f', info }] } }
       },
     ],
     [
-      'a million names',
-      () => ({ status: 200, body: `{${Array.from({ length: 1e6 }, (_, at) => `"n${String(at)}":"x"`).join()}}` }),
+      '200,000 names',
+      () => ({ status: 200, body: `{${Array.from({ length: MANY }, (_, at) => `"n${String(at)}":"x"`).join()}}` }),
     ],
   ]
 

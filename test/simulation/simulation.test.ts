@@ -2,11 +2,12 @@
 // pauses. The checkers must hold whatever happens. A failure prints its seed, and `SIM_SEED=<seed>` runs that one alone.
 
 import { describe, expect, it } from 'vitest'
+import { fewOrMany } from '../helpers/long-run.ts'
 import { simulate } from './simulate.ts'
 
 const given = process.env['SIM_SEED']
 const first = Math.floor(Math.random() * 2 ** 31)
-const runs = Number(process.env['SIM_RUNS'] ?? 60)
+const runs = Number(process.env['SIM_RUNS'] ?? fewOrMany(30, 600))
 const seeds = given === undefined ? Array.from({ length: runs }, (_, index) => first + index) : [Number(given)]
 /** Seeds that once found a bug. */
 const REGRESSIONS: readonly number[] = []
@@ -22,7 +23,7 @@ describe('the engine under a simulated night', () => {
     }
   })
 
-  // A simulation without faults would prove nothing. These nights are the same in every run: sixty drawn ones may be lucky.
+  // A simulation without faults would prove nothing. These nights are the same in every run: a few drawn ones may be lucky.
   it.each(['any', 'next'] as const)(
     'meets more faults than there are nights where the parts go in order %s',
     async (order) => {

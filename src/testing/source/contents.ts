@@ -4,7 +4,7 @@ import type { Reader } from '../../core/ports.ts'
 
 /** Bytes that count up, so that a wrong offset shows. */
 export function counting(length: number): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from({ length }, (_, index) => index % 251)
+  return new Uint8Array(length).map((_, index) => index % 251)
 }
 
 /** The range [start, end) as a Buffer, which prints well. */

@@ -10,8 +10,11 @@ import { launchChromium } from './chromium.ts'
 import { bundleScripts, servePages, type PageServer } from './page-server.ts'
 
 export interface ElementPages {
-  /** Opens a page in a context of its own. A violation of its policy or an error thrown in the page fails the test. */
-  openPage(options?: BrowserContextOptions): Promise<Page>
+  /**
+   * Opens a page in a context of its own, with whatever `script` does first in it. A violation of its policy or an error thrown in the
+   * page fails the test.
+   */
+  openPage(options?: BrowserContextOptions, script?: () => unknown): Promise<Page>
   /** Replaces everything in the page with an element and waits for its first frame. Its events go to `globalThis.told`. */
   addElement(page: Page, attributes: Readonly<Record<string, string>>): Promise<void>
   /** Path of a file in the folder. */
@@ -48,7 +51,7 @@ export function useElementPages(
   })
 
   return {
-    async openPage(options = {}) {
+    async openPage(options = {}, script = () => undefined) {
       const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
       const wrong: string[] = []
       onTestFinished(async () => {
@@ -60,6 +63,7 @@ export function useElementPages(
       page.on('console', (message) => {
         if (/Content Security Policy|Trusted/.test(message.text())) wrong.push(message.text())
       })
+      await page.addInitScript(script)
       await page.goto(pages.url)
       return page
     },
@@ -82,6 +86,10 @@ export function useElementPages(
     pathOf: (name) => join(folder, name),
   }
 }
+
+/** A script of a page: the browser's own picker cannot be driven, and the one of <input> can. */
+export const withoutOwnPicker = (): void =>
+  void Object.defineProperty(window, 'showOpenFilePicker', { value: undefined })
 
 /** Drops files as from a desktop folder. The browser itself turns the paths into what is dropped. */
 export async function dropOnto(page: Page, paths: readonly string[]): Promise<void> {

@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { pattern } from '../../../src/testing/transport/requests.ts'
-import { hasLooked, heading, isLatePart, useElementPages } from './element-page.ts'
+import { hasLooked, heading, isLatePart, useElementPages, withoutOwnPicker } from './element-page.ts'
 
 /** Nothing inline, nothing evaluated, no style but constructed ones, no markup from strings. */
 const POLICY =
@@ -22,13 +22,8 @@ export function useElement() {
   const told = (page: Page, name: string) =>
     page.evaluate((of) => globalThis.told.filter((each) => each.name === of).map((each) => each.detail), name)
 
-  async function openPage(colorScheme: 'light' | 'dark' = 'light'): Promise<Page> {
-    const page = await pages.openPage({ colorScheme })
-    // The browser's own picker cannot be driven; the one of <input> can.
-    await page.addInitScript(() => Object.defineProperty(window, 'showOpenFilePicker', { value: undefined }))
-    await page.reload()
-    return page
-  }
+  const openPage = (colorScheme: 'light' | 'dark' = 'light'): Promise<Page> =>
+    pages.openPage({ colorScheme }, withoutOwnPicker)
   const addElement = (page: Page, attributes: Record<string, string> = {}): Promise<void> =>
     pages.addElement(page, {
       ...{ 'movement-type': '1', player: 'p-17', date: '2026-11-20', 'session-type': '2' },

@@ -16,8 +16,16 @@ export interface PageServer {
   close(): Promise<void>
 }
 
-/** Bundles the page's script and the hashing worker, as a bundler would. */
-export async function bundleScripts(page = 'in-page.ts'): Promise<ReadonlyMap<string, Uint8Array>> {
+const bundled = new Map<string, Promise<ReadonlyMap<string, Uint8Array>>>()
+
+/** The page's script and the hashing worker, bundled as a bundler would; once for all files of a worker. */
+export function bundleScripts(page = 'in-page.ts'): Promise<ReadonlyMap<string, Uint8Array>> {
+  const scripts = bundled.get(page) ?? bundleNow(page)
+  bundled.set(page, scripts)
+  return scripts
+}
+
+async function bundleNow(page: string): Promise<ReadonlyMap<string, Uint8Array>> {
   const { outputFiles } = await build({
     entryPoints: {
       page: join(root, 'test/browser/rig', page),

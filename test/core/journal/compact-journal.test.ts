@@ -6,6 +6,7 @@ import { foldFound, foldJournal } from '../../../src/core/journal/fold-journal.t
 import type { JournalRecord } from '../../../src/core/journal/journal.ts'
 import { recordFromText, recordText } from '../../../src/core/journal/record-text.ts'
 import { makeReceipt } from '../../../src/flows/receipt.ts'
+import { fewOrMany } from '../../helpers/long-run.ts'
 
 const planned = (fileIndex: number, partCount: number) => ({
   ...{ fileIndex, name: `clip-${String(fileIndex)}`, sizeBytes: partCount * 10, partCount, partSizeBytes: 10 },
@@ -163,7 +164,7 @@ describe('compactRecords', () => {
         expect(makeReceipt(shorter)).toEqual(makeReceipt(records))
         expect(shorter.length).toBe(Math.min(records.length, 2))
       }),
-      { numRuns: 1500 },
+      { numRuns: fewOrMany(500, 10_000) },
     )
   })
 
@@ -180,7 +181,7 @@ describe('compactRecords', () => {
 
         expect(foldFound([...kept, ...records.slice(from)])).toEqual(foldFound(records))
       }),
-      { numRuns: 1000 },
+      { numRuns: fewOrMany(400, 10_000) },
     )
   })
 

@@ -2,6 +2,7 @@
 // an upload then takes. Every refusal counts.
 
 import { describe, expect, it } from 'vitest'
+import { fewOrMany } from '../../helpers/long-run.ts'
 import { seededRandom } from '../../helpers/seeded-random.ts'
 import type { Fault, StoreRequest } from '../../simulation/object-store.ts'
 import { addressesOf, testProtocol } from '../../simulation/test-protocol.ts'
@@ -116,16 +117,19 @@ describe('a storage that takes so many at once', () => {
     expect(world.clock.monotonicNow()).toBeLessThan((FILES / 4) * ANSWER_MS * 1.1)
   })
 
-  it.each([
+  const few = [
     [1, 64],
-    [2, 64],
-    [8, 64],
     [32, 64],
-    [8, 16],
     [8, 9],
     [8, 'auto'],
+  ] as const
+  const others = [
+    [2, 64],
+    [8, 64],
+    [8, 16],
     [1, 'auto'],
-  ] as const)(
+  ] as const
+  it.each(fewOrMany<readonly (readonly [number, number | 'auto'])[]>(few, [...few, ...others]))(
     'of %i is seldom asked for more, with %s of ours, and takes nearly what it can',
     async (most, concurrency) => {
       const { seed, result, refused, ms, pending } = await send({ most, concurrency })
@@ -140,7 +144,7 @@ describe('a storage that takes so many at once', () => {
     },
   )
 
-  it.each([16, 64])(
+  it.each(fewOrMany([64], [16, 64]))(
     'and says when to come back is asked by each part no earlier, while the others go on, of %i',
     async (concurrency) => {
       const { result, refused, ms, outages } = await send({ most: 8, concurrency, headers: { 'retry-after': '60' } })
@@ -179,7 +183,7 @@ describe('a storage that counts the requests of a second', () => {
 })
 
 describe('a storage that refuses a part now and then', () => {
-  it.each([16, 64])('gets as many at once as before, of %i', async (concurrency) => {
+  it.each(fewOrMany([64], [16, 64]))('gets as many at once as before, of %i', async (concurrency) => {
     const without = await send({ concurrency, files: 8_000 })
     const some = await send({ concurrency, files: 8_000, share: 0.02 })
 
@@ -188,12 +192,20 @@ describe('a storage that refuses a part now and then', () => {
     expect({ ...some, isQuick: some.ms <= 1.1 * without.ms + 3_000 }).toMatchObject({ isQuick: true })
   })
 
-  it.each([
-    [4, 0.2, 90],
-    [4, 0.3, 220],
-    [16, 0.2, 90],
-    [16, 0.3, 150],
-  ])(
+  it.each(
+    fewOrMany<[number, number, number][]>(
+      [
+        [4, 0.3, 220],
+        [16, 0.2, 90],
+      ],
+      [
+        [4, 0.2, 90],
+        [4, 0.3, 220],
+        [16, 0.2, 90],
+        [16, 0.3, 150],
+      ],
+    ),
+  )(
     'of %i parts at once bears a share of %f, which fewer would not lessen',
     async (concurrency, share, mostSeconds) => {
       const { seed, result, ms } = await send({ concurrency, share })
@@ -204,7 +216,7 @@ describe('a storage that refuses a part now and then', () => {
   )
 
   it('because of one file alone does not get the others later for that', async () => {
-    for (const concurrency of [1, 4]) {
+    for (const concurrency of fewOrMany([4], [1, 4])) {
       const without = await send({ concurrency, files: 6_000 })
       const one = await send({ concurrency, files: 6_000, isPoisoned: (fileIndex) => fileIndex === 0 })
 
@@ -243,7 +255,7 @@ describe('a host that breaks every connection beyond so many', () => {
 })
 
 describe('a line that breaks one connection in seven', () => {
-  it.each([4, 16])('carries as many parts at once as before, of %i', async (concurrency) => {
+  it.each(fewOrMany([16], [4, 16]))('carries as many parts at once as before, of %i', async (concurrency) => {
     const broken = await send({ concurrency, files: 4_000, share: 1 / 7, no: { kind: 'reset', share: 0.5 } })
 
     expect(broken.result).toEqual({ confirmedCount: 4_000, failedCount: 0 })

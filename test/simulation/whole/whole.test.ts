@@ -1,19 +1,20 @@
 // Tests the whole client under simulated nights: an Uplink with its machines, flows, protocols, engine and journal, against a
 // model of a misbehaving service and storage, through crashes, suspends, and hosts that change their mind, even in the middle of
-// what they are told. `npm run simulate` runs more nights.
+// what they are told. The long run and `npm run simulate` run more nights.
 
 import { describe, expect, it } from 'vitest'
+import { fewOrMany } from '../../helpers/long-run.ts'
 import { MUTANTS } from './mutants.ts'
 import { runNight } from './run-night.ts'
 
-const NIGHTS = 3_000
+const NIGHTS = fewOrMany(1_000, 10_000)
 const FIRST_SEED = Number(process.env['FC_SEED'])
 /** The same nights in every run. The rarest bug shows in one of five hundred. */
 const FIRST_MUTANT_SEED = 77_000
 const MOST_NIGHTS_FOR_A_MUTANT = 10_000
 
 describe('the client under simulated nights', () => {
-  it('keeps every promise in 3,000 of them', async () => {
+  it(`keeps every promise in ${NIGHTS} of them`, async () => {
     const totals = { parts: 0, deaths: 0, closes: 0, faults: 0, steps: 0, replaced: 0 }
     const ends = new Set<string | undefined>()
     for (let seed = FIRST_SEED; seed < FIRST_SEED + NIGHTS; seed += 1) {
@@ -50,7 +51,7 @@ describe('the client under simulated nights', () => {
 
 describe('signals that stand for the platform’s', () => {
   it('change nothing in a night', async () => {
-    for (let seed = FIRST_SEED; seed < FIRST_SEED + 100; seed += 1) {
+    for (let seed = FIRST_SEED; seed < FIRST_SEED + NIGHTS / 20; seed += 1) {
       const night = await runNight(seed, { isLogged: true })
 
       expect(await runNight(seed, { isLogged: true, hasPlatformSignals: true })).toEqual(night)

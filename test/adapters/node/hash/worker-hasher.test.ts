@@ -1,7 +1,7 @@
 // The hasher on a thread: the contract of a hasher, and its digests.
 
 import fc from 'fast-check'
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
 import { workerHasher } from '../../../../src/adapters/node/hash/worker-hasher.ts'
 import type { Hasher } from '../../../../src/core/ports.ts'
@@ -114,14 +114,11 @@ describe('the digests of workerHasher', () => {
     const hasher = besideAnother(makeHasher())
     const window = hasher.allocate(16 * MIB).fill(7)
     const hash = hasher.start()
-    const expected = createHash('md5')
 
-    for (let at = 0; at < 33; at += 1) {
-      await hash.update(window)
-      expected.update(window)
-    }
+    for (let at = 0; at < 33; at += 1) await hash.update(window)
 
-    expect(await hash.digest()).toBe(expected.digest('hex'))
+    // What Node's own MD5 gives, which takes a second for as many.
+    expect(await hash.digest()).toBe('5f3dfaf802cb2e7a6cfef781c2f70288')
   })
 
   it('take updates in the order in which they were given, awaited or not', async () => {
