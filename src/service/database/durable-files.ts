@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
 
-import { syncFolder } from '../sync-folder.ts'
+import { isUnsupported, syncFolder } from '../sync-folder.ts'
 
 /** PGlite's own, without the one that turns fsync off (-F), and with the one call that Emscripten hands on to files. */
 export const DURABLE_START = [
@@ -70,6 +70,8 @@ function syncOpened(folder: string): void {
   const descriptor = openSync(folder, 'r')
   try {
     fsyncSync(descriptor)
+  } catch (error) {
+    if (!isUnsupported(error)) throw error
   } finally {
     closeSync(descriptor)
   }
