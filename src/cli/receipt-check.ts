@@ -5,7 +5,8 @@ import { createHash, type Hash } from 'node:crypto'
 import { open, stat } from 'node:fs/promises'
 import * as v from 'valibot'
 import { errorCode, fileProblem } from '../adapters/node/file-problem.ts'
-import { invalid } from '../core/errors.ts'
+import { filesUnder, type FoundFiles } from '../adapters/node/files/directory.ts'
+import { invalid, isUploadError } from '../core/errors.ts'
 import {
   RECEIPT_FORMAT,
   RECEIPT_VERSION,
@@ -52,6 +53,20 @@ export async function readReceipt(path: string): Promise<DeliveryReceipt> {
     )
   }
   return found.output as unknown as DeliveryReceipt
+}
+
+/**
+ * The files to prove. Rejects with ERR_UPLOAD_INVALID_ARGUMENT for a path that cannot be read, because the advice that goes with
+ * files that cannot be read is to upload them again.
+ */
+export async function filesToProve(paths: readonly string[]): Promise<FoundFiles> {
+  try {
+    // Hidden and junk-named files count too: whoever named such a file itself has delivered it.
+    return await filesUnder(paths, { isSought: () => true })
+  } catch (error) {
+    if (!isUploadError(error)) throw error
+    return invalid(error.message, error.details)
+  }
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import type { RequestedAnalysis } from '../client/contract.ts'
 import type { ServiceClient } from '../client/operations.ts'
+import type { OnWaiting } from '../core/ports.ts'
 
 export interface StoredFile {
   readonly name: string
@@ -42,13 +43,23 @@ interface StoredPage {
   readonly next: string | null
 }
 
-/** Reads the newest analyses and this many pages of the newest files. `onAnswer` hears of each answer on the way. */
-export async function readHoldings(client: ServiceClient, mostPages: number, onAnswer: () => void): Promise<Holdings> {
+/** Who hears on the way of each answer, and of each wait for one. */
+export interface Hearing {
+  onAnswer(): void
+  readonly onWaiting: OnWaiting
+}
+
+/** Reads the newest analyses and this many pages of the newest files. */
+export async function readHoldings(
+  client: ServiceClient,
+  mostPages: number,
+  { onAnswer, onWaiting }: Hearing,
+): Promise<Holdings> {
   const items: StoredPage['items'][number][] = []
   let cursor: string | null | undefined
   for (let page = 0; page < mostPages && cursor !== null; page += 1) {
     const query = { order: 'newest', limit: 1_000, ...(cursor === undefined ? {} : { after: cursor }) }
-    const { data }: { readonly data: unknown } = await client.call('GET', '/stored', { query })
+    const { data }: { readonly data: unknown } = await client.call('GET', '/stored', { query, onWaiting })
     const stored = data as StoredPage
     onAnswer()
     items.push(...stored.items)
@@ -62,7 +73,7 @@ export async function readHoldings(client: ServiceClient, mostPages: number, onA
     name: item.file_name,
     bytes: item.size_bytes,
   }))
-  const { items: analyses, raw } = await client.requestedAnalyses.list({ query: { limit: 1_000 } })
+  const { items: analyses, raw } = await client.requestedAnalyses.list({ query: { limit: 1_000 } }, { onWaiting })
   return {
     files,
     sessions: sessionsOf(files),

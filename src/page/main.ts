@@ -2,6 +2,7 @@
 
 import { createUplink, type BrowserUplink } from '../browser.ts'
 import { isUploadError } from '../core/errors.ts'
+import type { OnWaiting } from '../core/ports.ts'
 import { setText } from '../element/build-element.ts'
 import { defineMocapUploader } from '../element/uploader-element.ts'
 import { MOST_PAGES, readHoldings } from './holdings.ts'
@@ -74,17 +75,23 @@ async function watch(uplink: BrowserUplink): Promise<void> {
     let waitMs = LOOK_EVERY_MS
     if (!document.hidden) {
       let silent: ReturnType<typeof setTimeout> | undefined
-      const listen = (): void => {
+      let trouble = NO_ANSWER
+      const onAnswer = (): void => {
+        trouble = NO_ANSWER
         clearTimeout(silent)
         silent = setTimeout(() => {
           // A message stays until the service answers. Two messages in turn would look like two problems.
-          if (!isTroubleTold) tell(NO_ANSWER)
+          if (!isTroubleTold) tell(trouble)
         }, SILENT_AFTER_MS)
       }
-      listen()
+      const onWaiting: OnWaiting = (wait) => {
+        if (!wait) return
+        trouble = wait.status ? `The service is not available (${wait.status}).` : NO_ANSWER
+      }
+      onAnswer()
       try {
         const since = performance.now()
-        const holdings = await readHoldings(uplink.client, mostPages, listen)
+        const holdings = await readHoldings(uplink.client, mostPages, { onAnswer, onWaiting })
         lists.draw(holdings)
         tell('live')
         const isFirst = mostPages === 1
@@ -97,7 +104,7 @@ async function watch(uplink: BrowserUplink): Promise<void> {
           askForKey('The service refused this key.')
           return
         }
-        tell(isUploadError(error) && UNHEARD.has(error.code) ? NO_ANSWER : messageOf(error))
+        tell(isUploadError(error) && UNHEARD.has(error.code) ? trouble : messageOf(error))
         isTroubleTold = true
       } finally {
         clearTimeout(silent)

@@ -225,6 +225,17 @@ describe.skipIf(chromiumPath === undefined)('the page of the service', () => {
     await page.clock.runFor(10_000)
     await page.waitForSelector('#news:has-text("does not answer")')
 
+    // It answers, and whoever looks for a dead process would look in the wrong place.
+    await page.unroute('**/stored*')
+    await page.route('**/stored*', (route) => route.fulfill({ status: 503, headers: { 'retry-after': '60' } }))
+    await page.reload()
+    await expect
+      .poll(async () => {
+        await page.clock.runFor(1_000)
+        return page.locator('#news').textContent()
+      })
+      .toBe('The service is not available (503).')
+
     await page.unroute('**/stored*')
     await page.reload()
     await page.waitForSelector('#news:has-text("live")')

@@ -154,6 +154,11 @@ it('finds what is sought whatever it is called, and wherever, but for what was t
   const names = ['.hidden/~$take.tmp', '.Trashes/501/.hidden/~$take.tmp', '$RECYCLE.BIN/.hidden/~$take.tmp']
   const folder = await folderOf(...names.map((name) => `new/${name}`), 'new/take.mp4')
   const now = join(folder, 'new/.hidden/~$take.tmp')
+  // What was thrown away is the same in all that is compared.
+  for (const path of names.map((name) => join(folder, 'new', name))) {
+    await writeFile(path, 'new/.hidden/~$take.tmp')
+    await utimes(path, 1_000, 1_000)
+  }
   const open = await seek(join(folder, 'new'), now, join(folder, 'old/.hidden/~$take.tmp'))
 
   expect([await open(), await open.find()]).toEqual(['new/.hidden/~$take.tmp', { path: now }])

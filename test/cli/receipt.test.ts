@@ -20,7 +20,7 @@ import {
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 
-import { proveFile } from '../../src/cli/receipt-check.ts'
+import { filesToProve, proveFile } from '../../src/cli/receipt-check.ts'
 import { canMount } from '../helpers/can-mount.ts'
 import { startIndependentService, type IndependentService } from '../helpers/independent-service.ts'
 import { installCli, CAPTURE, lastLine, type CliEnd, type CliUnderTest, VIDEO } from './cli-under-test.ts'
@@ -193,6 +193,15 @@ it('leaves a file that cannot be read unproven, and says why', async () => {
 
   const reason = `"${path}" cannot be read: there is nothing at this path. Check the path.`
   expect(proof).toEqual({ name: 'gone.mp4', path, outcome: 'unproven', reason })
+})
+
+it('calls a path that is not there wrong use, because the advice on a file that cannot be read is to upload it again', async () => {
+  const path = join(cli.folder, 'gone')
+
+  await expect(filesToProve([path])).rejects.toMatchObject({
+    code: 'ERR_UPLOAD_INVALID_ARGUMENT',
+    message: `"${path}" cannot be read: there is nothing at this path. Check the path.`,
+  })
 })
 
 it('stops at Ctrl-C in the middle of a large file', async () => {

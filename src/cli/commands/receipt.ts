@@ -1,7 +1,6 @@
 // `mocap-uplink receipt`: shows what a session delivered, and proves local files against such a receipt.
 
 import type { Command } from 'commander'
-import { filesUnder } from '../../adapters/node/files/directory.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
 import { tellSkipped } from '../found-files.ts'
@@ -52,12 +51,11 @@ export function addReceiptCommand(program: Command, context: CommandContext): vo
   addOutputOptions(check).action(async (file: string, paths: string[], options: ReceiptOptions) => {
     const output = context.begin('receipt', options)
     // Imported only here: no other command reads a schema.
-    const { readReceipt } = await import('../receipt-check.ts')
+    const { filesToProve, readReceipt } = await import('../receipt-check.ts')
     const { proveAll } = await import('../receipt-match.ts')
     const delivered = await interruptible(readReceipt(file), context.interruption)
     const proveEach = async (): Promise<FileProof[]> => {
-      // Hidden and junk-named files count too: whoever named such a file itself has delivered it.
-      const { files, skipped } = await filesUnder(paths, { isSought: () => true })
+      const { files, skipped } = await filesToProve(paths)
       for (const entry of skipped) tellSkipped(output, entry)
       const proofs: FileProof[] = []
       for await (const proof of proveAll(delivered.files, files)) {

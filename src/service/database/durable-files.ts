@@ -1,14 +1,14 @@
 // The files of the embedded database, on the disk before PostgreSQL goes on. PGlite starts it without fsync, and Emscripten's files
 // of Node have none: a power cut would take records that were answered for, and could leave a database that does not open.
 
-import { closeSync, fsyncSync, openSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, statSync } from 'node:fs'
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { PGlite } from '@electric-sql/pglite'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
 
-import { syncFolder } from '../sync-folder.ts'
+import { isUnsupported, syncFolder } from '../sync-folder.ts'
 
 /** PGlite's own, without the one that turns fsync off (-F), and with the one call that Emscripten hands on to files. */
 export const DURABLE_START = [
@@ -45,7 +45,7 @@ export class DurableFiles extends NodeFS {
             else fsyncSync(nfd)
           } catch (error) {
             // PostgreSQL would give up its process here, and PGlite then blocks ours in a loop without end.
-            this.#failure ??= error
+            if (!isUnsupported(error) || !isFolder(files.realPath(node))) this.#failure ??= error
           }
           return 0
         }
@@ -64,7 +64,7 @@ export class DurableFiles extends NodeFS {
   }
 }
 
-/** A folder has no descriptor there. Windows cannot open one and needs no such step. */
+/** A folder may have no descriptor there. Windows cannot open one and needs no such step. */
 function syncOpened(folder: string): void {
   if (process.platform === 'win32') return
   const descriptor = openSync(folder, 'r')
@@ -73,6 +73,10 @@ function syncOpened(folder: string): void {
   } finally {
     closeSync(descriptor)
   }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 /** Makes a folder durable with all that is in it. What makes a new database asks for nothing of the kind. */

@@ -25,14 +25,19 @@ async function openIn(folder: string) {
   return db
 }
 
-it('has a record on the disk before it is answered for', async () => {
-  const db = await openIn(await newFolder())
-  const synced = vi.spyOn(fs, 'fsyncSync')
+it('has a record on the disk before it is answered for, also on a drive that can do that with files only', async () => {
+  const { fsyncSync } = fs
+  const synced = vi.spyOn(fs, 'fsyncSync').mockImplementation((descriptor) => {
+    if (fs.fstatSync(descriptor).isDirectory()) throw Object.assign(new Error('EINVAL'), { code: 'EINVAL' })
+    fsyncSync(descriptor)
+  })
   syncBuiltinESMExports()
   onTestFinished(() => {
     synced.mockRestore()
     syncBuiltinESMExports()
   })
+  const db = await openIn(await newFolder())
+  synced.mockClear()
 
   await createApiKey(db, { orgId: 'o', name: 'n', now: new Date(0) })
 

@@ -1,10 +1,11 @@
 // What Node's parser or the router refuses before any route sees it: a page must still learn the status.
 
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
+import { answerUnreadable } from '../../../src/service/http/unreadable-requests.ts'
 import { startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
 
 let service: ServiceUnderTest
@@ -42,6 +43,15 @@ it.each([
   expect(JSON.parse(body)).toEqual({
     error: { code: 'invalid_request', message: 'The path or a header is malformed.' },
   })
+})
+
+it('answers a head that came too slowly with 408, after which a client tries again, as it does not after 400', () => {
+  const heard: string[] = []
+  const socket = { writable: true, write: (text: string) => heard.push(text), destroy: () => heard.push('closed') }
+
+  answerUnreadable({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, socket as unknown as Socket)
+
+  expect(heard).toEqual([expect.stringMatching(/^HTTP\/1.1 408 Request Timeout\r\n/), 'closed'])
 })
 
 it('tells no failure of its own where a body that cannot be read has ended the connection', async () => {

@@ -80,12 +80,17 @@ async function isFolder(path: string): Promise<boolean> {
   )
 }
 
+/** The words of a drive that knows no such thing, as many network drives, and folders that a virtual machine shares with its host. */
+const UNKNOWN_THERE = ['EINVAL', 'ENOTSUP']
+
 /** Brings a folder's names to the disk. Windows cannot open a folder for that, and NTFS keeps its own log. */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return
   const handle = await openFile(path, 'r')
   try {
     await handle.sync()
+  } catch (error) {
+    if (!UNKNOWN_THERE.includes(errorCode(error) ?? '')) throw error
   } finally {
     await handle.close()
   }

@@ -215,10 +215,11 @@ describe('filesUnder', () => {
     await expect(filesUnder([pipe])).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_READ' })
   })
 
-  it('refuses a folder without a file to upload, naming what it skipped', async () => {
+  it('refuses a folder without a file to upload, naming what it skipped there', async () => {
+    const other = await folderOf('take-1.mp4', 'take-2.tmp')
     const folder = await folderOf('.DS_Store', 'sub/')
 
-    await expect(filesUnder([folder])).rejects.toMatchObject({
+    await expect(filesUnder([other, folder])).rejects.toMatchObject({
       code: 'ERR_UPLOAD_INVALID_ARGUMENT',
       message: `There is no file to upload in "${folder}". Skipped: .DS_Store (a Finder file), sub (an empty folder).`,
     })

@@ -1,6 +1,6 @@
 // When a journal calls what it took durable, and what that costs.
 
-import { appendFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readFile, stat, writeFile, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { describe, expect, it, vi } from 'vitest'
@@ -68,6 +68,23 @@ describe('durability', () => {
     await makeFolder(folder)
     expect(sync).toHaveBeenCalledTimes(2)
   })
+
+  it.each(['EINVAL', 'ENOTSUP'])(
+    'is left to the drive where that cannot bring folders to the disk, as many network drives cannot: %s',
+    async (code) => {
+      const handles = await fileHandles()
+      const sync = handles.sync
+      vi.spyOn(handles, 'sync').mockImplementation(async function (this: FileHandle) {
+        if ((await this.stat()).isDirectory()) throw failure(code)
+        await sync.call(this)
+      })
+      const journal = diskJournal({ folder: join(await temporary(), 'own') })
+
+      await write(journal, [[begun(1), confirmed(0)]])
+
+      expect(await read(journal)).toEqual([begun(1), confirmed(0)])
+    },
+  )
 
   it.each([
     ['the lock', 'open', 1],
