@@ -5,7 +5,7 @@ WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
 COPY tsconfig.json tsup.config.ts ./
-COPY scripts/one-element-type.js ./scripts/
+COPY scripts/new-database.js scripts/one-element-type.js scripts/third-party-licenses.js ./scripts/
 COPY src ./src
 RUN npm run --silent build -- --no-dts --silent
 
@@ -26,6 +26,7 @@ COPY --from=packages /packages/package.json ./
 COPY --from=packages /packages/node_modules ./node_modules
 COPY --from=build /build/dist/cli ./dist/cli
 COPY --from=build /build/dist/page ./dist/page
+COPY --from=build /build/dist/third-party-licenses.txt ./dist/
 USER node
 VOLUME /data
 EXPOSE 8787

@@ -167,7 +167,7 @@ export default defineConfig([
     platform: 'neutral',
     // p-queue is ESM only. It is bundled so that the CJS build runs on a Node that cannot require ESM. eventemitter3 is
     // CommonJS, whose text Node would scan for exported names with its slow parser.
-    noExternal: ['p-queue', 'eventemitter3', 'idb', 'xstate', UNDICI_CLIENT],
+    noExternal: ['p-queue', 'eventemitter3', 'idb', 'nanotar', 'xstate', UNDICI_CLIENT],
     esbuildPlugins: [xstateByPlatform, undiciByRequire, queueOfSlots, databaseWithoutShortcuts, denseStyles],
     // The hasher's entry is published as ESM only (see `files` in package.json), because a worker's script is located
     // through import.meta.url.
@@ -188,7 +188,6 @@ export default defineConfig([
     format: ['esm', 'cjs'],
     platform: 'node',
     noExternal: ['xstate'],
-    banner: { js: `/*!\n${readFileSync('node_modules/xstate/LICENSE', 'utf8')}*/` },
   },
   {
     entry: { 'undici-client': 'src/adapters/node/http/undici-client.ts' },
@@ -217,7 +216,7 @@ export default defineConfig([
     format: ['esm'],
     platform: 'node',
     // Bundled, so that hosts that embed the engine install nothing for the command. The last two are bundled because they start faster.
-    noExternal: ['p-queue', 'commander', 'eventemitter3', 'xstate', UNDICI_CLIENT],
+    noExternal: ['p-queue', 'commander', 'eventemitter3', 'nanotar', 'xstate', UNDICI_CLIENT],
     esbuildPlugins: [undiciInCommand],
     // commander is CommonJS and loads Node's modules with require.
     banner: {

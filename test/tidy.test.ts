@@ -42,6 +42,7 @@ const mayUse: Record<string, { readonly rooms: readonly string[]; readonly packa
       'kysely',
       '@electric-sql/pglite',
       '@electric-sql/pglite/nodefs',
+      'nanotar',
       'pg',
       '@aws-sdk/client-s3',
       'valibot',

@@ -45,8 +45,8 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
  */
 export async function prepareDatabase(): Promise<Blob> {
   await checkPeers()
-  const { dumpNewDatabase } = await import('./database/pglite-database.ts')
-  return dumpNewDatabase()
+  const { packNewDatabase } = await import('./database/pglite-database.ts')
+  return packNewDatabase()
 }
 
 export type { PageFile, ServicePage } from './routes/page-routes.ts'

@@ -1,6 +1,8 @@
 // Databases of the service that are used again: to start PGlite takes 0.7 s of a processor, 1.8 s in a folder, and to empty one 20 ms.
 
 import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 
 import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
 
@@ -26,16 +28,16 @@ const ofFolders = new Map<string, PGlite>()
 const create = PGlite.create.bind(PGlite) as (options?: PGliteOptions) => Promise<PGlite>
 
 /**
- * Does this with databases that others have left, in place of new ones in memory that begin as the prepared one; with `isAlsoForFolders`
- * in place of those in a folder too, where nothing then is: the records stay in this process for as long as the folder is there.
+ * Does this with databases that others have left, in place of new ones in memory that begin as the prepared one. With `forFolders`, the
+ * prepared one, in place of all in a folder too: their records stay in this process for as long as the folder is there.
  */
-export async function withKeptDatabases<T>(work: () => Promise<T>, { isAlsoForFolders = false } = {}): Promise<T> {
+export async function withKeptDatabases<T>(work: () => Promise<T>, forFolders?: Blob): Promise<T> {
   PGlite.create = ((options: PGliteOptions = {}) => {
     const { loadDataDir, dataDir, fs } = options
-    if (loadDataDir === undefined || dataDir !== undefined) return create(options)
-    if (fs === undefined) return lend(loadDataDir)
+    if (dataDir !== undefined) return create(options)
+    if (fs === undefined) return loadDataDir === undefined ? create(options) : lend(loadDataDir)
     // PGlite's types do not tell where such files are.
-    return isAlsoForFolders ? lend(loadDataDir, (fs as unknown as { rootDir: string }).rootDir) : create(options)
+    return forFolders === undefined ? create(options) : lend(forFolders, (fs as unknown as { rootDir: string }).rootDir)
   }) as typeof PGlite.create
   try {
     return await work()
@@ -53,6 +55,8 @@ async function lend(loadDataDir: Blob, folder?: string): Promise<PGlite> {
   }
   const database = ofFolders.get(folder ?? '') ?? free.pop() ?? (await create({ loadDataDir }))
   ofFolders.delete(folder ?? '')
+  // By this the service knows a folder in which it has a database.
+  if (folder !== undefined) await writeFile(join(folder, 'PG_VERSION'), '')
   let isOver = false
   const giveBack = async () => {
     isOver = true

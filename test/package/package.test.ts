@@ -43,6 +43,22 @@ describe('the packed package', () => {
     expect(required).toBe(imported)
   })
 
+  it('brings the licence of every package whose code it contains, and the database that a service begins with', () => {
+    const dist = join(project, 'node_modules', 'mocap-uplink', 'dist')
+    const maps = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.map'))
+    const contained = maps.flatMap((path) => {
+      const { sources } = JSON.parse(readFileSync(join(dist, path), 'utf8')) as { readonly sources: readonly string[] }
+      return sources.flatMap((source) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1] ?? [])
+    })
+    const licences = readFileSync(join(dist, 'third-party-licenses.txt'), 'utf8')
+    const licensed = [...licences.matchAll(/^(\S+) \d+\.\d+\.\d+$/gm)].map(([, name]) => name)
+
+    expect(contained).toContain('p-queue')
+    expect(licensed).toEqual(expect.arrayContaining(contained))
+    expect(licences).toContain('Sindre Sorhus')
+    expect(existsSync(join(dist, 'cli', 'new-database.tar.br'))).toBe(true)
+  })
+
   it('loads the element where there is no page, by import and by require, and registers it where there is one', () => {
     const names = "Object.keys(face).sort().join(' ')"
     const imported = run('el.mjs', `import * as face from 'mocap-uplink/element'\nconsole.log(${names})`)

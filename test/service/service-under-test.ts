@@ -38,19 +38,18 @@ export async function startWithObjectsIn(dataDir: string, options: ServiceOption
 /** Opens the records of a service that was started there with its objects, or that will be. */
 export async function openRecordsOf(dataDir: string): Promise<Database> {
   const prepared = await openAsBlob(inject('preparedDatabase'))
-  return withKeptDatabases(() => openDatabase({ kind: 'embedded', folder: join(dataDir, 'db'), prepared }), {
-    isAlsoForFolders: true,
-  })
+  return withKeptDatabases(() => openDatabase({ kind: 'embedded', folder: join(dataDir, 'db') }), prepared)
 }
 
 async function start(options: ServiceOptions, isAlsoForFolders: boolean): Promise<ServiceUnderTest> {
   let now = START
   const preparedDatabase = await openAsBlob(inject('preparedDatabase'))
   const credentials = { apiKeys: [API_KEY], accessTokens: [TOKEN] }
-  const service = await withKeptDatabases(
-    () => startService({ preparedDatabase, port: 0, credentials, now: () => now, ...options }),
-    { isAlsoForFolders },
-  )
+  const common = { port: 0, credentials, now: () => now, ...options }
+  // Into such a folder the prepared database is not even copied.
+  const service = isAlsoForFolders
+    ? await withKeptDatabases(() => startService(common), preparedDatabase)
+    : await withKeptDatabases(() => startService({ preparedDatabase, ...common }))
   return {
     ...service,
     clock: () => now,

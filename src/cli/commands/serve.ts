@@ -1,8 +1,5 @@
 // `mocap-uplink serve`: runs the service on this machine until it is stopped.
 
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-
 import type { Command } from 'commander'
 import { pathOf } from '../command.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
@@ -12,10 +9,12 @@ import { addJwtOptions } from '../serve/jwt-from-options.ts'
 import { addLimitOptions } from '../serve/limits-from-options.ts'
 import { makeFolderOrTemporary } from '../options/folder-option.ts'
 import { addOutputOptions } from '../options/options.ts'
+import { newDatabaseFor } from '../serve/new-database.ts'
 import { s3FromEnvironment } from '../serve/s3-from-environment.ts'
 import { applyRules, serveSettings, type ServeOptions } from '../serve/serve-settings.ts'
 import { errorCode } from '../../adapters/node/file-problem.ts'
 import { invalid } from '../../core/errors.ts'
+import { given } from '../../core/given.ts'
 import type { Output } from '../views/output.ts'
 import type { RunningService } from '../../service/index.ts'
 import { addKeysCommand } from './serve-keys.ts'
@@ -95,11 +94,7 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
   await makeFolderOrTemporary(options.data, '--data')
   // Imported only here: uploads need none of the service's packages.
   const { startService } = await import('../../service/index.ts')
-  const isMade = options.data !== undefined && existsSync(join(options.data, 'db'))
-  const isToMake = settings.databaseUrl === undefined && !isMade
-  output.say(
-    isToMake ? 'Starting the service, with a new database, which takes some seconds …' : 'Starting the service …',
-  )
+  output.say('Starting the service …')
   // A parent that started us with a channel and then died can no longer send a signal.
   const orphaned = new Promise<void>((resolve) => {
     process.once('disconnect', resolve)
@@ -108,7 +103,10 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
     if (connected === false) resolve()
   })
   const stopped = Promise.race([context.interruption.happened, orphaned]).then(() => output.say('Stopping …'))
-  const service = await startService(settings).catch((error: unknown) => explain(error, options))
+  const preparedDatabase = await newDatabaseFor(settings)
+  const service = await startService({ ...settings, ...given({ preparedDatabase }) }).catch((error: unknown) =>
+    explain(error, options),
+  )
   // A start cannot be broken off. What a service says that ends at once would only hide that it is being stopped.
   if (context.interruption.reason === undefined) tellListening(output, service, settings, options)
   await stopped

@@ -9,11 +9,13 @@ import { openDatabase } from '../database/database.ts'
 import { makeFolder } from '../make-folder.ts'
 import { createApiKey, listApiKeys, revokeApiKey, type ApiKeyRecord } from './api-keys.ts'
 
-/** Where the keys are: in the service's database, given by the same two options. */
+/** Where the keys are: in the service's database, given by the same options. */
 export interface KeyRingOptions {
   readonly dataDir?: string | undefined
   /** Secret. */
   readonly databaseUrl?: string | undefined
+  /** As in the options of `startService`. */
+  readonly preparedDatabase?: Blob | undefined
 }
 
 export interface KeyRing {
@@ -26,7 +28,7 @@ export interface KeyRing {
   close(): Promise<void>
 }
 
-export async function openKeys({ dataDir, databaseUrl }: KeyRingOptions): Promise<KeyRing> {
+export async function openKeys({ dataDir, databaseUrl, preparedDatabase }: KeyRingOptions): Promise<KeyRing> {
   if (databaseUrl !== undefined) {
     // Services may be running.
     const db = await openDatabase({ kind: 'server', url: databaseUrl, connections: 1, whenOlder: 'refuse' })
@@ -38,7 +40,7 @@ export async function openKeys({ dataDir, databaseUrl }: KeyRingOptions): Promis
   await makeFolder(dataDir)
   const lock = await lockDataFolder(dataDir)
   try {
-    const db = await openDatabase({ kind: 'embedded', folder: join(dataDir, 'db') })
+    const db = await openDatabase({ kind: 'embedded', folder: join(dataDir, 'db'), prepared: preparedDatabase })
     return ringOf(db, () => db.destroy().finally(() => lock.release()))
   } catch (error) {
     await lock.release()

@@ -1,7 +1,9 @@
 // The embedded database: PGlite in a folder or in memory, for one process at a time.
 
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
 import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
@@ -9,6 +11,7 @@ import { Kysely } from 'kysely'
 
 import { checkRoomToStart, roomToStart } from './disk-room.ts'
 import { DURABLE_START, DurableFiles, syncTree } from './durable-files.ts'
+import { packFolder, unpackFolder } from './folder-archive.ts'
 import { migrate } from './migrate.ts'
 import { pgliteDialect } from './pglite-dialect.ts'
 import type { Database, Tables } from './tables.ts'
@@ -35,25 +38,30 @@ export async function openPglite({ folder, prepared, keepFreeBytes = 1 }: Pglite
   const isNew = !existsSync(join(folder, 'PG_VERSION'))
   await checkRoomToStart(folder, roomToStart(isNew, keepFreeBytes))
   if (isNew) await writeFile(mark, '', { mode: 0o600 })
-  const from = isNew && prepared !== undefined ? { loadDataDir: prepared } : {}
+  if (isNew && prepared !== undefined) await unpackFolder(await prepared.arrayBuffer(), folder)
   const fs = new DurableFiles(folder)
-  const db = await migrated(await open({ fs, startParams: DURABLE_START, ...from }, folder), () => fs.check())
-  if (isNew) await syncTree(folder)
+  const db = await migrated(await open({ fs, startParams: DURABLE_START }, folder), () => fs.check())
+  if (isNew) {
+    // A copy has the identity of what it was copied from.
+    await db.updateTable('database_identity').set({ id: randomUUID() }).execute()
+    await syncTree(folder)
+  }
   await rm(mark, { force: true })
   // After a power cut the mark must not come back: by then the database holds something.
   if (isNew) await syncFolder(dirname(folder))
   return db
 }
 
-/** Makes a fully migrated database in memory and returns it as an archive of its files. */
-export async function dumpNewDatabase(): Promise<Blob> {
-  const pglite = await open({})
-  const db = await migrated(pglite)
+/** Makes a fully migrated database and returns an archive of its files. */
+export async function packNewDatabase(): Promise<Blob> {
+  const folder = await mkdtemp(join(tmpdir(), 'mocap-uplink-new-database-'))
   try {
-    // The archive is read often and kept for minutes: compression would cost more than it saves.
-    return await pglite.dumpDataDir('none')
-  } finally {
+    const db = await migrated(await open({ dataDir: folder }))
+    // What was not closed would be recovered by whoever opens a copy, one file after another.
     await db.destroy()
+    return new Blob([await packFolder(folder)])
+  } finally {
+    await rm(folder, { recursive: true, force: true })
   }
 }
 

@@ -1,6 +1,10 @@
-// How the embedded database finds rows.
+// How the embedded database finds rows, and begins as a copy.
 
 import { openAsBlob } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
 import { sql } from 'kysely'
 import { expect, inject, it, onTestFinished } from 'vitest'
 import { openPglite } from '../../../src/service/database/pglite-database.ts'
@@ -23,4 +27,17 @@ it('reads a page of a long list in the order of its index, and not all of it, th
     expect(plan).toContain('Index Scan Backward')
     expect(plan).not.toContain('Sort')
   }
+})
+
+it('gives each copy of a prepared database an identity of its own: none would take the objects of another for leftovers', async () => {
+  const prepared = await openAsBlob(inject('preparedDatabase'))
+  const identityOfCopy = async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'mocap-uplink-copy-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const db = await openPglite({ folder: join(folder, 'db'), prepared })
+    onTestFinished(() => db.destroy())
+    return (await db.selectFrom('database_identity').select('id').executeTakeFirstOrThrow()).id
+  }
+
+  expect(await identityOfCopy()).not.toBe(await identityOfCopy())
 })
