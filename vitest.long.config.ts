@@ -24,7 +24,8 @@ export default defineConfig({
         test: {
           name: 'long',
           globalSetup: ['test/browser/rig/announce.ts', 'test/helpers/prepared-database.ts', 'test/cli/built-cli.ts'],
-          include: ['test/long/**/*.test.ts'],
+          // The second shows all of its moments where no PostgreSQL is started.
+          include: ['test/long/**/*.test.ts', 'test/service/videos/killed-sweep.test.ts'],
           testTimeout: 600_000,
           hookTimeout: 240_000,
         },

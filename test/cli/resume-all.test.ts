@@ -1,5 +1,6 @@
 // `resume` without a key, where one session cannot go on: the others are not kept waiting by it.
 
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
@@ -53,10 +54,27 @@ async function keptWithDeadStorage(key: string, host?: string): Promise<void> {
   await journal.close()
 }
 
+/** What the command has kept of a capture that failed for its credentials, by the name of its file. */
+const failedCaptures = new Map<string, readonly JournalRecord[]>()
+
 /** A capture that failed for its credentials, and would be confirmed with the right ones. */
 async function keptCapture(name = 'take.action'): Promise<string> {
-  const env = environment({ MOCAP_API_KEY: 'wrong' })
-  return String(lastLine((await cli.run(['capture', name, ...CAPTURE, '--json'], env)).stdout)['key'])
+  const records = failedCaptures.get(name)
+  if (records === undefined) {
+    const env = environment({ MOCAP_API_KEY: 'wrong' })
+    const key = String(lastLine((await cli.run(['capture', name, ...CAPTURE, '--json'], env)).stdout)['key'])
+    failedCaptures.set(name, await diskJournal({ folder: stateDir }).read(key))
+    return key
+  }
+  // To run the command for each of them would take most of the time of these tests.
+  const key = `capture-${randomUUID()}`
+  const journal = await diskJournal({ folder: stateDir }).open(key)
+  const { host } = new URL(service.url)
+  await journal.append(
+    records.map((record) => ({ ...record, at: Date.now(), ...('key' in record ? { key, host } : {}) })),
+  )
+  await journal.close()
+  return key
 }
 
 /** An upload that failed for its credentials, and was given again. Of that, some files are confirmed. */

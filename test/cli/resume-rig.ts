@@ -4,6 +4,8 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
+import { diskJournal } from '../../src/adapters/node/journal/disk-journal.ts'
+import { createSessionList } from '../../src/flows/session-list.ts'
 import type { Fault } from '../helpers/independent-records.ts'
 import { startIndependentService } from '../helpers/independent-service.ts'
 import type { IndependentService } from '../helpers/independent-service.ts'
@@ -15,6 +17,9 @@ export const MIB = 1024 * 1024
 const SILENT_THIRD: Fault = {
   ...{ operation: 'put', nth: 1, fileName: 'big.mp4', partNumber: 3, action: { delayMs: 600_000 } },
 }
+
+/** What is known of an upload that has everything but the third part. */
+export const FOUND = { status: 'open', filesConfirmed: 1, confirmedBytes: 10 * MIB + 7 } as const
 
 /** When big.mp4 was written. A time of whole seconds can be set again exactly: a Date keeps no part of a millisecond. */
 export const WRITTEN_AT = 1_000_000_000
@@ -65,11 +70,11 @@ export async function startService(...options: Parameters<typeof startIndependen
 export async function waitingUpload(...faults: Fault[]): Promise<Interrupted> {
   await startService({ faults: [SILENT_THIRD, ...faults] })
   const upload = cli.start(['video', 'small.mp4', 'big.mp4', ...VIDEO, '--json'], environment())
-  // Another process may look at a session that is being driven.
-  const found = [{ status: 'open', filesConfirmed: 1, confirmedBytes: 10 * MIB + 7 }]
-  await expect.poll(sessions).toMatchObject(found)
-  const [session] = await sessions()
-  return { upload, key: String(session?.['key']) }
+  // Looked at here: to ask a command again and again would cost more than the upload.
+  const look = createSessionList({ journal: diskJournal({ folder: stateDir }) })
+  await expect.poll(look).toMatchObject([FOUND])
+  const [session] = await look()
+  return { upload, key: String(session?.key) }
 }
 
 export async function killedUpload(...faults: Fault[]): Promise<string> {

@@ -7,11 +7,14 @@ import { cp, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
 
+import { diskJournal } from '../../src/adapters/node/journal/disk-journal.ts'
+import { createSessionList } from '../../src/flows/session-list.ts'
 import { startService } from '../../src/service/index.ts'
 import { canMount } from '../helpers/can-mount.ts'
 import { startIndependentService } from '../helpers/independent-service.ts'
+import { startUnderTest, startWithObjectsIn } from '../service/service-under-test.ts'
 import { refusingAddress } from '../../src/testing/refusing-address.ts'
-import { installCli, CAPTURE, jsonLines, lastLine, VIDEO } from './cli-under-test.ts'
+import { installCli, CAPTURE, lastLine, VIDEO } from './cli-under-test.ts'
 import type { CliUnderTest } from './cli-under-test.ts'
 
 const MIB = 1024 * 1024
@@ -28,8 +31,8 @@ afterAll(() => cli.remove())
 
 it('moves unfinished files to a new session when their addresses died while nobody ran', async () => {
   let aheadMs = 0
-  const service = await startService({
-    ...{ port: 0, preparedDatabase: await openAsBlob(inject('preparedDatabase')), addressLifeMs: HOUR_MS },
+  const service = await startUnderTest({
+    addressLifeMs: HOUR_MS,
     credentials: { apiKeys: ['key-of-this-test'], accessTokens: [] },
     now: () => Date.now() + aheadMs,
     // The first process is stopped where it has something to lose: it gets no answer to its third part.
@@ -41,7 +44,8 @@ it('moves unfinished files to a new session when their addresses died while nobo
   await writeFile(join(cli.folder, 'small.mp4'), 'content')
   await writeFile(join(cli.folder, 'big.mp4'), big)
   const upload = cli.start(['video', 'small.mp4', 'big.mp4', ...VIDEO, '--concurrency', '1'], env)
-  const session = async () => jsonLines((await cli.run(['sessions', '--json'], env)).stdout)[0]
+  const look = createSessionList({ journal: diskJournal({ folder: cli.stateDir }) })
+  const session = async () => (await look())[0]
   await expect.poll(session).toMatchObject({ filesConfirmed: 1, confirmedBytes: 5 * MIB + 7 })
   upload.process.kill('SIGKILL')
   await upload.ended
@@ -52,10 +56,10 @@ it('moves unfinished files to a new session when their addresses died while nobo
 
   expect(code).toBe(0)
   const after = await session()
-  expect(after).toMatchObject({ flow: 'video', status: 'confirmed', key: before?.['key'], bytes: 11 * MIB + 7 })
-  expect(after?.['sessionId']).not.toBe(before?.['sessionId'])
+  expect(after).toMatchObject({ flow: 'video', status: 'confirmed', key: before?.key, bytes: 11 * MIB + 7 })
+  expect(after?.sessionId).not.toBe(before?.sessionId)
   expect(stdout).toContain(
-    `session replaced, because its addresses died: session ${String(after?.['sessionId'])} takes 1 file, ` +
+    `session replaced, because its addresses died: session ${String(after?.sessionId)} takes 1 file, ` +
       'of which 5 MiB are sent again; 1 file kept\n',
   )
   expect(stdout).toMatch(/^confirmed: 2 of 2 files confirmed, 2 verified, 11 MiB, 11 MiB of it now, in /m)
@@ -110,13 +114,11 @@ it('waits for a service that is being restarted, which its process has never rea
   for (const name of ['take-1.action', 'take-2.action']) await writeFile(join(folder, name), name)
   const address = await refusingAddress()
   onTestFinished(() => address.close())
-  const options = {
-    ...{ port: address.port, dataDir: join(cli.folder, 'restart-data') },
-    preparedDatabase: await openAsBlob(inject('preparedDatabase')),
-    credentials: { apiKeys: ['key-of-this-test'], accessTokens: [] },
-  }
+  const dataDir = join(cli.folder, 'restart-data')
+  const credentials = { apiKeys: ['key-of-this-test'], accessTokens: [] }
+  const options = { port: address.port, credentials, now: Date.now }
   const noNames = { operation: 'register', nth: 1, fault: { stall: { at: 'answer' } } } as const
-  const service = await startService({ ...options, faults: { rules: [noNames] } })
+  const service = await startWithObjectsIn(dataDir, { ...options, faults: { rules: [noNames] } })
   const env = { MOCAP_BASE_URL: service.url, MOCAP_API_KEY: 'key-of-this-test', MOCAP_STATE_DIR: `${folder}-sessions` }
   const upload = cli.start(['capture', 'restart', ...CAPTURE, '--json'], env)
   await upload.seen(/"event":"state"[^\n]+"state":"uploading"/)
@@ -126,7 +128,7 @@ it('waits for a service that is being restarted, which its process has never rea
 
   const resumed = cli.start(['resume', '--json'], env)
   await resumed.seen(/"event":"waiting"[^\n]+"reason":"connection refused"/)
-  const again = await startService(options)
+  const again = await startWithObjectsIn(dataDir, options)
   onTestFinished(() => again.close())
 
   const { code, stdout, stderr } = await resumed.ended

@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest'
 import type { Fault } from '../helpers/independent-records.ts'
 import { CAPTURE, jsonLines, lastLine, VIDEO } from './cli-under-test.ts'
 import {
+  FOUND,
   MIB,
   WRITTEN_AT,
   cli,
@@ -217,12 +218,14 @@ describe('an upload that was interrupted', () => {
   it('is driven by one process only, and by the next one when that is gone', async () => {
     const { upload, key } = await waitingUpload()
 
+    const looked = await sessions()
     const second = await run('resume', key, '--json')
     const cancel = await run('cancel', key)
     upload.process.kill('SIGKILL')
     await upload.ended
     const third = await run('resume', key)
 
+    expect(looked).toMatchObject([{ ...FOUND, key, isInUse: true }])
     expect(second.code).toBe(1)
     expect(second.stderr).toMatch(new RegExp(`cannot be opened: process ${upload.process.pid ?? 0} is working on it`))
     expect(lastLine(second.stdout)).toMatchObject({ flow: 'video', key, error: { code: 'ERR_UPLOAD_JOURNAL' } })

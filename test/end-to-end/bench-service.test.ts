@@ -52,7 +52,6 @@ describe.skipIf(postgresPrograms === undefined)('the benchmark of the service', 
     expect(result.plots).toHaveLength(1)
   })
 
-  // A second of each of six calls, three times over, and three services to start.
   it.skipIf(!hasGenerator)('counts the calls of each kind in each arrangement', async () => {
     const result = (await servicePart.run(setting))!
 

@@ -9,6 +9,7 @@ import { createUplink, type Upload, type UploadReport } from '../../src/node.ts'
 import type { NIGHTS } from '../../src/service/faults/nights.ts'
 import { startService, type RunningService } from '../../src/service/index.ts'
 import { fastClock } from '../helpers/fast-clock.ts'
+import { withKeptDatabases } from '../helpers/kept-database.ts'
 import { CAPTURE, MIB, sample, VIDEO, type Sample } from './rig.ts'
 
 const SPEED = 20
@@ -37,19 +38,22 @@ async function live(faults: `night:${keyof typeof NIGHTS}`): Promise<Night> {
   let openedAtMs: number | undefined
   const dusk = clock.wallNow()
   const struck = new Set<string>()
-  const service = await startService({
-    port: 0,
-    now: () => (openedAtMs === undefined ? dusk : dusk + 30_000 + clock.monotonicNow() - openedAtMs),
-    credentials: { apiKeys: [API_KEY], accessTokens: [] },
-    preparedDatabase: await openAsBlob(inject('preparedDatabase')),
-    faults,
-    log: {
-      write(line) {
-        const { msg, fault = [] } = JSON.parse(line) as { msg: string; fault?: readonly string[] }
-        if (msg === 'a fault strikes') for (const kind of fault) struck.add(kind)
+  const preparedDatabase = await openAsBlob(inject('preparedDatabase'))
+  const service = await withKeptDatabases(() =>
+    startService({
+      port: 0,
+      now: () => (openedAtMs === undefined ? dusk : dusk + 30_000 + clock.monotonicNow() - openedAtMs),
+      credentials: { apiKeys: [API_KEY], accessTokens: [] },
+      preparedDatabase,
+      faults,
+      log: {
+        write(line) {
+          const { msg, fault = [] } = JSON.parse(line) as { msg: string; fault?: readonly string[] }
+          if (msg === 'a fault strikes') for (const kind of fault) struck.add(kind)
+        },
       },
-    },
-  })
+    }),
+  )
   // Drawn from a list, so that a night is as long as it was the last time.
   let draws = 0
   const random = () => ((draws += 1) * 0.618_034) % 1

@@ -18,6 +18,7 @@ import {
   put,
   register,
   startUnderTest,
+  startWithObjectsIn,
   TOKEN,
   type ServiceUnderTest,
 } from './service-under-test.ts'
@@ -27,7 +28,7 @@ let dataDir: string
 const logLines: string[] = []
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'service-operation-'))
-  service = await startUnderTest({ dataDir, log: { write: (line) => void logLines.push(line) } })
+  service = await startWithObjectsIn(dataDir, { log: { write: (line) => void logLines.push(line) } })
 })
 afterAll(async () => {
   await service.close()

@@ -1,10 +1,14 @@
 // A real service on a free port, in memory, under a clock that only the test moves, and short ways to call it.
 
 import { openAsBlob } from 'node:fs'
+import { join } from 'node:path'
 
 import { inject } from 'vitest'
 
+import { withKeptDatabases } from '../helpers/kept-database.ts'
 import { answerTo, callAt, put, sendRaw, type Answer } from '../conformance/plain-http.ts'
+import { openDatabase } from '../../src/service/database/database.ts'
+import type { Database } from '../../src/service/database/tables.ts'
 import { startService, type RunningService, type ServiceOptions } from '../../src/service/index.ts'
 
 /** The moment at which every service under test starts. */
@@ -23,14 +27,29 @@ export interface ServiceUnderTest extends RunningService {
 export { answerTo, put, type Answer }
 
 export async function startUnderTest(options: ServiceOptions = {}): Promise<ServiceUnderTest> {
+  return start(options, false)
+}
+
+/** Starts one whose objects are in this folder, and whose records stay in this process for as long as the folder is there. */
+export async function startWithObjectsIn(dataDir: string, options: ServiceOptions = {}): Promise<ServiceUnderTest> {
+  return start({ ...options, dataDir }, true)
+}
+
+/** Opens the records of a service that was started there with its objects, or that will be. */
+export async function openRecordsOf(dataDir: string): Promise<Database> {
+  const prepared = await openAsBlob(inject('preparedDatabase'))
+  return withKeptDatabases(() => openDatabase({ kind: 'embedded', folder: join(dataDir, 'db') }), prepared)
+}
+
+async function start(options: ServiceOptions, isAlsoForFolders: boolean): Promise<ServiceUnderTest> {
   let now = START
-  const service = await startService({
-    preparedDatabase: await openAsBlob(inject('preparedDatabase')),
-    port: 0,
-    credentials: { apiKeys: [API_KEY], accessTokens: [TOKEN] },
-    now: () => now,
-    ...options,
-  })
+  const preparedDatabase = await openAsBlob(inject('preparedDatabase'))
+  const credentials = { apiKeys: [API_KEY], accessTokens: [TOKEN] }
+  const common = { port: 0, credentials, now: () => now, ...options }
+  // Into such a folder the prepared database is not even copied.
+  const service = isAlsoForFolders
+    ? await withKeptDatabases(() => startService(common), preparedDatabase)
+    : await withKeptDatabases(() => startService({ preparedDatabase, ...common }))
   return {
     ...service,
     clock: () => now,

@@ -1,13 +1,15 @@
 // Who may call the service, how it answers what it cannot read, and what its log never holds.
 
+import { openAsBlob } from 'node:fs'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 
 import { startService } from '../../../src/service/index.ts'
 import { checkPeers } from '../../../src/service/peers.ts'
+import { withKeptDatabases } from '../../helpers/kept-database.ts'
 import {
   API_KEY,
   openCaptureSession,
@@ -21,20 +23,15 @@ import {
 } from '../service-under-test.ts'
 
 let service: ServiceUnderTest
-let otherDataDir: string
 const logLines: string[] = []
 beforeAll(async () => {
-  otherDataDir = await mkdtemp(join(tmpdir(), 'service-access-'))
   service = await startUnderTest({
     malformedStatus: 400,
     publicUrl: ' https://storage.example.test/base/? ',
     log: { write: (line) => void logLines.push(line) },
   })
 })
-afterAll(async () => {
-  await service.close()
-  await rm(otherDataDir, { recursive: true })
-})
+afterAll(() => service.close())
 
 describe('credentials', () => {
   it('are of one kind each: a key is no token, and none is the beginning of another', async () => {
@@ -57,7 +54,7 @@ describe('credentials', () => {
   })
 
   it('looks for a bearer only where it is told to', async () => {
-    const narrow = await startUnderTest({ dataDir: otherDataDir, bearerHeaders: ['Authentication'] })
+    const narrow = await startUnderTest({ bearerHeaders: ['Authentication'] })
     try {
       const list = (headers: Record<string, string>) => narrow.call('GET', '/requested_analyses', undefined, headers)
       expect((await list({ authorization: `Bearer ${TOKEN}` })).status).toBe(403)
@@ -71,7 +68,8 @@ describe('credentials', () => {
   })
 
   it('are random, and returned, when none are given', async () => {
-    const own = await startService({ port: 0, dataDir: otherDataDir })
+    const preparedDatabase = await openAsBlob(inject('preparedDatabase'))
+    const own = await withKeptDatabases(() => startService({ port: 0, preparedDatabase }))
     try {
       const [key] = own.credentials.apiKeys
       expect(key).toMatch(/^[\w-]{32}$/)
@@ -209,11 +207,13 @@ describe('startService', () => {
   })
 
   it.each(['port', 'metricsPort'])('rejects when the %s is taken, before it makes anything on disk', async (name) => {
-    const dataDir = join(otherDataDir, 'new')
+    const folder = await mkdtemp(join(tmpdir(), 'service-access-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const dataDir = join(folder, 'new')
 
     await expect(startService({ port: 0, [name]: service.port, dataDir })).rejects.toThrow('EADDRINUSE')
 
-    expect(await readdir(otherDataDir)).not.toContain('new')
+    expect(await readdir(folder)).toEqual([])
   })
 
   it('names the command to run when packages are missing', async () => {

@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 
 import { bodyPace } from '../../../src/service/http/body-pace.ts'
-import { API_KEY, openCaptureSession, register, startUnderTest } from '../service-under-test.ts'
+import { API_KEY, openCaptureSession, register, startUnderTest, startWithObjectsIn } from '../service-under-test.ts'
 
 const MINUTE_MS = 60_000
 
@@ -54,7 +54,7 @@ function hurryTime(): void {
 
 it('ends a PUT that trickles, and stores nothing of it', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'service-trickle-'))
-  const service = await startUnderTest({ dataDir })
+  const service = await startWithObjectsIn(dataDir)
   onTestFinished(async () => {
     await service.close()
     await rm(dataDir, { recursive: true })
@@ -83,7 +83,7 @@ it('ends a PUT that trickles, and stores nothing of it', async () => {
 it('ends a PUT also by its last bytes, which came while the disk took those before them, and stores nothing', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'service-trickle-'))
   const lines: string[] = []
-  const service = await startUnderTest({ dataDir, log: { write: (line) => void lines.push(line) } })
+  const service = await startWithObjectsIn(dataDir, { log: { write: (line) => void lines.push(line) } })
   onTestFinished(async () => {
     await service.close()
     await rm(dataDir, { recursive: true })

@@ -4,18 +4,18 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { PGlite } from '@electric-sql/pglite'
 import fc from 'fast-check'
+import { sql } from 'kysely'
 import { expect, it, onTestFinished } from 'vitest'
 
 import { createFuzzedCalls, expectAnswer } from '../../conformance/fuzzed-calls.ts'
 import { spoilings } from '../../conformance/fuzzed-requests.ts'
-import { API_KEY, startUnderTest } from '../service-under-test.ts'
+import { API_KEY, openRecordsOf, startWithObjectsIn } from '../service-under-test.ts'
 
 it('holds exactly what was answered as made, and no session without files', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'service-fuzz-'))
   onTestFinished(() => rm(dataDir, { recursive: true }))
-  const service = await startUnderTest({ dataDir })
+  const service = await startWithObjectsIn(dataDir)
   onTestFinished(() => service.close())
   const headers = { 'x-api-key': API_KEY }
   const fuzzed = createFuzzedCalls({ orgId: 'org-4', headers, nextCopy: () => service.url })
@@ -28,9 +28,9 @@ it('holds exactly what was answered as made, and no session without files', asyn
   )
   await service.close()
 
-  const database = await PGlite.create({ dataDir: join(dataDir, 'db') })
-  onTestFinished(() => database.close())
-  const rows = async (statement: string) => (await database.query<{ total: number }>(statement)).rows
+  const db = await openRecordsOf(dataDir)
+  onTestFinished(() => db.destroy())
+  const rows = async (statement: string) => (await sql.raw<{ total: number }>(statement).execute(db)).rows
   await fuzzed.expectTablesToHoldWhatWasMade(
     async (table) => (await rows(`select count(*) as total from ${table}`))[0]!.total,
   )

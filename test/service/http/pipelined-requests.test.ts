@@ -8,7 +8,7 @@ import { join } from 'node:path'
 
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 
-import { openCaptureSession, put, register, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
+import { openCaptureSession, put, register, startWithObjectsIn, type ServiceUnderTest } from '../service-under-test.ts'
 
 /** More than the kernel keeps for a reader who does not read. */
 const OBJECT_BYTES = 16 * 1024 ** 2
@@ -20,7 +20,7 @@ let service: ServiceUnderTest
 let reading: string
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'service-pipelined-'))
-  service = await startUnderTest({ dataDir })
+  service = await startWithObjectsIn(dataDir)
   const { 'a.action': address } = await register(service, await openCaptureSession(service), ['a.action'])
   expect((await put(address!, new Uint8Array(OBJECT_BYTES))).status).toBe(200)
   const { items } = (await service.call('GET', '/stored')).json as { items: { url: string }[] }

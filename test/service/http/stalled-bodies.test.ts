@@ -17,6 +17,7 @@ import {
   put,
   register,
   startUnderTest,
+  startWithObjectsIn,
   type ServiceUnderTest,
 } from '../service-under-test.ts'
 
@@ -101,7 +102,7 @@ it('does no long work for a caller who has left already', async () => {
 it('lets go of an answer that its caller does not take', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'service-untaken-'))
   onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
-  const patient = await startUnderTest({ dataDir })
+  const patient = await startWithObjectsIn(dataDir)
   const sessionId = await openCaptureSession(patient)
   const { 'a.action': address } = await register(patient, sessionId, ['a.action'])
   // More than the kernel keeps for a reader who does not read.
@@ -109,7 +110,7 @@ it('lets go of an answer that its caller does not take', async () => {
   const { items } = (await patient.call('GET', '/stored')).json as { items: { url: string }[] }
   const { pathname, search } = new URL(items[0]!.url)
   await patient.close()
-  const hasty = await startUnderTest({ dataDir, bodyIdleMs: 1_000, stopWithinMs: 3_600_000 })
+  const hasty = await startWithObjectsIn(dataDir, { bodyIdleMs: 1_000, stopWithinMs: 3_600_000 })
   const socket = connect(hasty.port, '127.0.0.1').on('error', () => undefined)
   onTestFinished(() => void socket.destroy())
 

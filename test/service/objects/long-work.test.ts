@@ -15,6 +15,7 @@ import type { VideoObject } from '../../../src/service/objects/object-storage.ts
 import { openContext, type Undo } from '../../../src/service/open-context.ts'
 import { s3Storage } from '../../../src/service/s3/s3-storage.ts'
 import { resolveOptions } from '../../../src/service/settings.ts'
+import { withKeptDatabases } from '../../helpers/kept-database.ts'
 import { API_KEY } from '../service-under-test.ts'
 
 const FILE: VideoObject = {
@@ -57,7 +58,9 @@ it('signs no more addresses of a registration when its caller has hung up', asyn
   })
   const preparedDatabase = await openAsBlob(inject('preparedDatabase'))
   const credentials = { apiKeys: [API_KEY], accessTokens: [] }
-  const { context } = await openContext(resolveOptions({ preparedDatabase, credentials }), undo)
+  const { context } = await withKeptDatabases(() =>
+    openContext(resolveOptions({ preparedDatabase, credentials }), undo),
+  )
   const session = { id: crypto.randomUUID(), owner: 'development', org_id: 'o', mocap_type_id: 2, session_type_id: 1 }
   const times = { session_date: '2026-11-20', status: 'pending', created_at: new Date(), updated_at: new Date() }
   await context.db

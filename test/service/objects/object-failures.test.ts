@@ -12,7 +12,14 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { freeBytes } from '../../../src/service/database/disk-room.ts'
 import type { ServiceOptions } from '../../../src/service/index.ts'
 import { canMount } from '../../helpers/can-mount.ts'
-import { openCaptureSession, put, register, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
+import {
+  openCaptureSession,
+  put,
+  register,
+  startUnderTest,
+  startWithObjectsIn,
+  type ServiceUnderTest,
+} from '../service-under-test.ts'
 
 const BODY_BYTES = 4_000_000
 
@@ -36,14 +43,14 @@ function head(url: string, headers: string): string {
   return `PUT ${pathname}${search} HTTP/1.1\r\nHost: ${host}\r\n${headers}\r\n\r\n`
 }
 
-async function onDisk(options: ServiceOptions = {}): Promise<ServiceUnderTest> {
-  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'service-full-')))
-  const service = await startUnderTest({ ...options, dataDir })
+async function onDisk(options: ServiceOptions = {}): Promise<ServiceUnderTest & { readonly dataDir: string }> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'service-full-'))
+  const service = await startWithObjectsIn(dataDir, options)
   onTestFinished(async () => {
     await service.close()
     await rm(dataDir, { recursive: true })
   })
-  return service
+  return { ...service, dataDir }
 }
 
 async function captureAddress(service: ServiceUnderTest): Promise<string> {
@@ -184,10 +191,9 @@ it.each([
   ['fewer', 3, /\r\n\r\nhel$/],
   ['more', 20, /\r\n\r\nhello againHTTP\/1.1 200 OK\r\n[^]*"ok"/],
 ])('lets nothing stand in the place of lost bytes: the disk has %s than were stored', async (_, bytes, answers) => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'service-damaged-'))
-  const service = await onDisk({ dataDir })
+  const service = await onDisk()
   await put(await captureAddress(service), 'hello again')
-  const stored = join(dataDir, 'objects', 'stored')
+  const stored = join(service.dataDir, 'objects', 'stored')
   const [blob] = await readdir(stored)
   await truncate(join(stored, blob!), bytes)
   const { items } = (await service.call('GET', '/stored')).json as { items: { url: string }[] }
@@ -206,9 +212,10 @@ it.each([
 it('refuses what writes where half of what is to be kept free is gone; reading and removing go on', async () => {
   // A database that is there is opened on such a disk; a new one is not.
   const dataDir = await mkdtemp(join(tmpdir(), 'service-full-'))
-  const before = await startUnderTest({ dataDir })
-  await before.close()
-  const service = await onDisk({ dataDir, keepFreeBytes: 2 ** 60 })
+  onTestFinished(() => rm(dataDir, { recursive: true }))
+  await (await startUnderTest({ dataDir })).close()
+  const service = await startUnderTest({ dataDir, keepFreeBytes: 2 ** 60 })
+  onTestFinished(() => service.close())
 
   const create = await service.call('POST', '/mocap_session', {})
   const update = await service.call('PATCH', '/requested_analyses/1', {})

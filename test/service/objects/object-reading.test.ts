@@ -15,7 +15,7 @@ import {
   openCaptureSession,
   put,
   register,
-  startUnderTest,
+  startWithObjectsIn,
   type ServiceUnderTest,
 } from '../service-under-test.ts'
 
@@ -25,7 +25,7 @@ let service: ServiceUnderTest
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'service-reading-'))
   stored = join(dataDir, 'objects', 'stored')
-  service = await startUnderTest({ dataDir })
+  service = await startWithObjectsIn(dataDir)
 })
 afterAll(async () => {
   await service.close()

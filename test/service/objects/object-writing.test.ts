@@ -16,6 +16,7 @@ import { pgliteDialect } from '../../../src/service/database/pglite-dialect.ts'
 import type { Tables } from '../../../src/service/database/tables.ts'
 import { createObjectStore } from '../../../src/service/objects/object-store.ts'
 import { storePart } from '../../../src/service/objects/object-writing.ts'
+import { withKeptDatabases } from '../../helpers/kept-database.ts'
 
 const SESSION = '11111111-2222-4333-8444-555555555555'
 
@@ -40,7 +41,8 @@ function losingCommits(dialect: Dialect): Dialect {
 async function received(over: (dialect: Dialect) => Dialect = (dialect) => dialect) {
   const folder = await mkdtemp(join(tmpdir(), 'object-writing-'))
   onTestFinished(() => rm(folder, { recursive: true }))
-  const pglite = await PGlite.create({ loadDataDir: await openAsBlob(inject('preparedDatabase')) })
+  const loadDataDir = await openAsBlob(inject('preparedDatabase'))
+  const pglite = await withKeptDatabases(() => PGlite.create({ loadDataDir }))
   const db = new Kysely<Tables>({ dialect: over(pgliteDialect(pglite)) })
   onTestFinished(() => db.destroy())
   const store = await createObjectStore(folder)

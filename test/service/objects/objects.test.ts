@@ -17,7 +17,7 @@ import {
   put,
   rawStatus,
   register,
-  startUnderTest,
+  startWithObjectsIn,
   TOKEN,
   type ServiceUnderTest,
 } from '../service-under-test.ts'
@@ -29,7 +29,7 @@ let sessionId: string
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'service-objects-'))
-  service = await startUnderTest({ dataDir })
+  service = await startWithObjectsIn(dataDir)
 })
 afterAll(async () => {
   await service.close()
@@ -105,7 +105,7 @@ describe('a PUT', () => {
   it('for a file that a restored database does not know is 404, and nothing is stored', async () => {
     const ownDir = await mkdtemp(join(tmpdir(), 'service-objects-'))
     await copyFile(join(dataDir, 'signing-key'), join(ownDir, 'signing-key'))
-    const restored = await startUnderTest({ dataDir: ownDir })
+    const restored = await startWithObjectsIn(ownDir)
     onTestFinished(async () => {
       await restored.close()
       await rm(ownDir, { recursive: true })
@@ -195,7 +195,7 @@ describe('a PUT', () => {
   // Real time: a socket that says nothing, to a service that is patient for half a second only.
   it('whose body stops coming is 400 RequestTimeout and closed', async () => {
     const ownDir = await mkdtemp(join(tmpdir(), 'service-impatient-'))
-    const impatient = await startUnderTest({ dataDir: ownDir, bodyIdleMs: 500 })
+    const impatient = await startWithObjectsIn(ownDir, { bodyIdleMs: 500 })
     onTestFinished(async () => {
       await impatient.close()
       await rm(ownDir, { recursive: true })

@@ -6,8 +6,15 @@ import { join } from 'node:path'
 
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 
-import { openDatabase } from '../../../src/service/database/database.ts'
-import { openCaptureSession, put, register, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
+import {
+  openCaptureSession,
+  openRecordsOf,
+  put,
+  register,
+  startUnderTest,
+  startWithObjectsIn,
+  type ServiceUnderTest,
+} from '../service-under-test.ts'
 
 let service: ServiceUnderTest
 beforeAll(async () => {
@@ -45,7 +52,7 @@ it('signs another address for a name that is registered again later', async () =
 it('keeps names in the order of capture, each with the frame rate that it was registered with last', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'service-captures-'))
   onTestFinished(() => rm(dataDir, { recursive: true }))
-  const own = await startUnderTest({ dataDir, videoMocapTypeIds: [2] })
+  const own = await startWithObjectsIn(dataDir, { videoMocapTypeIds: [2] })
   const sessionId = await openCaptureSession(own)
   const names = Array.from({ length: 5_001 }, (_, index) => `${index}.mp4`)
   await register(own, sessionId, ['a.mp4', 'b.mp4', ...names], { video_framerate: 30 })
@@ -55,7 +62,7 @@ it('keeps names in the order of capture, each with the frame rate that it was re
   await register(own, tracking, ['d.action', 'e.action'], { reprocess: true })
   await own.close()
 
-  const db = await openDatabase({ kind: 'embedded', folder: join(dataDir, 'db') })
+  const db = await openRecordsOf(dataDir)
   const rows = await db
     .selectFrom('mocap_session_files')
     .select(['name', 'video_framerate'])

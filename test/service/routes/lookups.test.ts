@@ -1,17 +1,22 @@
 // The lists that the interface refers to: the kinds of capture as the host sets them, and the sessions of this service.
 
-import { openAsBlob } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { sql } from 'kysely'
-import { expect, inject, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 
 import { DEVELOPMENT } from '../../../src/service/access/callers.ts'
-import { openDatabase } from '../../../src/service/database/database.ts'
 import type { ServiceOptions } from '../../../src/service/index.ts'
-import { openCaptureSession, START, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
+import {
+  openCaptureSession,
+  openRecordsOf,
+  START,
+  startUnderTest,
+  startWithObjectsIn,
+  type ServiceUnderTest,
+} from '../service-under-test.ts'
 
 async function start(options: ServiceOptions = {}): Promise<ServiceUnderTest> {
   const service = await startUnderTest(options)
@@ -68,8 +73,7 @@ it('lists the newest sessions first, as they were answered, and the sample behin
 it('lists a thousand sessions and ten thousand analyses where no page is asked for, the newest ones', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'service-lists-'))
   onTestFinished(() => rm(dataDir, { recursive: true }))
-  const prepared = await openAsBlob(inject('preparedDatabase'))
-  const db = await openDatabase({ kind: 'embedded', folder: join(dataDir, 'db'), prepared })
+  const db = await openRecordsOf(dataDir)
   const moment = sql`timestamp '2026-11-20' + at * interval '1 second'`
   await sql`
     insert into mocap_sessions (id, owner, org_id, mocap_type_id, session_type_id, session_date, status, created_at, updated_at)
@@ -82,7 +86,8 @@ it('lists a thousand sessions and ten thousand analyses where no page is asked f
     insert into requested_analyses (owner, name, primary_analysis_segment_id, status, created_at, updated_at)
     select ${DEVELOPMENT}, at::text, 1, 'draft', now(), now() from generate_series(1, 10001) at`.execute(db)
   await db.destroy()
-  const service = await start({ dataDir })
+  const service = await startWithObjectsIn(dataDir)
+  onTestFinished(() => service.close())
 
   const { sessions } = (await service.call('GET', '/sessions')).json as { sessions: { id: string }[] }
   const { requested_analyses: analyses } = (await service.call('GET', '/requested_analyses')).json as {

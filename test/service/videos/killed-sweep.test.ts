@@ -139,9 +139,20 @@ function letDiskTimePass(ms: number): void {
   })
 }
 
-const engines = ['embedded', ...(inject('postgres') === undefined ? [] : ['PostgreSQL'])]
+/** Where a sweep dies, and how many sessions the one that ends then settles. */
+const ALL = { moments: MOMENTS, settled: 1 }
+const AROUND_A_COMMIT = { moments: MOMENTS.filter(({ step }) => /^commit|^delete/.test(step)), settled: 2 }
+const isPostgresHere = inject('postgres') !== undefined
+// Each death costs two seconds where the process must open a database of its own. A server shows all moments for less; without one,
+// as in the long run, the embedded database does.
+const engines = isPostgresHere
+  ? [
+      { engine: 'embedded', ...AROUND_A_COMMIT },
+      { engine: 'PostgreSQL', ...ALL },
+    ]
+  : [{ engine: 'embedded', ...ALL }]
 
-describe.each(engines)('a sweep that is killed: %s', (engine) => {
+describe.each(engines)('a sweep that is killed: $engine', ({ engine, moments, settled }) => {
   it('is finished by those after it, and nothing is lost, kept, or counted twice', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'service-killed-sweep-'))
     const stored = join(dataDir, 'objects', 'stored')
@@ -165,11 +176,11 @@ describe.each(engines)('a sweep that is killed: %s', (engine) => {
     })
     expect([toKeep.length, (await readdir(stored)).length]).toEqual([2, 9])
 
-    for (const moment of MOMENTS) {
+    for (const moment of moments) {
       expect(await sweep(options, moment)).toBeUndefined()
       expect(await readdir(stored)).toEqual(expect.arrayContaining(toKeep.map(({ blob }) => blob)))
     }
-    expect(await sweep(options)).toEqual({ settled: 1, failed: 0 })
+    expect(await sweep(options)).toEqual({ settled, failed: 0 })
 
     // Where copies share a folder, a start leaves alone for a day what no record speaks of.
     letDiskTimePass(2 * DAY_MS)

@@ -14,16 +14,17 @@ import { openContext, type Undo } from '../../../src/service/open-context.ts'
 import type { ServiceOptions } from '../../../src/service/options.ts'
 import { resolveOptions } from '../../../src/service/settings.ts'
 import { sweepSessions } from '../../../src/service/videos/session-sweeper.ts'
+import { withKeptDatabases } from '../../helpers/kept-database.ts'
 import { newDatabase } from '../../helpers/postgres-server.ts'
 import { startWithSweep } from '../../helpers/sweep-on-demand.ts'
-import { openVideoSession, put, START, startUnderTest } from '../service-under-test.ts'
+import { openVideoSession, put, START, startUnderTest, startWithObjectsIn } from '../service-under-test.ts'
 
 const DAY_MS = 24 * 3_600_000
 
 it('ends old sessions alone, and keeps what is confirmed', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'service-sweeper-'))
   onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
-  const before = await startUnderTest({ dataDir })
+  const before = await startWithObjectsIn(dataDir)
   const old = await openVideoSession(before, [
     { bytes: 4, chunks: 1 },
     { bytes: 4, chunks: 2 },
@@ -55,7 +56,7 @@ it('ends old sessions alone, and keeps what is confirmed', async () => {
     },
   }
   const { service: after, sweep } = await startWithSweep(() =>
-    startUnderTest({ dataDir, log, now: () => now, limits: { openSessions: 2 } }),
+    startWithObjectsIn(dataDir, { log, now: () => now, limits: { openSessions: 2 } }),
   )
   onTestFinished(() => after.close())
   // A clock that jumps makes no session older: the young one stays.
@@ -81,7 +82,7 @@ it('ends old sessions alone, and keeps what is confirmed', async () => {
 it('says why the storage of a session could not be cleared', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'service-sweeper-'))
   onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
-  const before = await startUnderTest({ dataDir })
+  const before = await startWithObjectsIn(dataDir)
   const { files } = await openVideoSession(before, [{ bytes: 4, chunks: 1 }])
   await put(files[0]!.urls[0]!, 'left')
   await before.close()
@@ -94,7 +95,7 @@ it('says why the storage of a session could not be cleared', async () => {
     const write = (line: string) => {
       if (line.includes('could not be ended')) resolve(line)
     }
-    const after = startWithSweep(() => startUnderTest({ dataDir, log: { write }, now: () => START + 8 * DAY_MS }))
+    const after = startWithSweep(() => startWithObjectsIn(dataDir, { log: { write }, now: () => START + 8 * DAY_MS }))
     onTestFinished(async () => (await after).service.close())
     after.then(({ sweep }) => sweep(), reject)
   })
@@ -112,7 +113,7 @@ async function contextHeldUp(options: ServiceOptions) {
   onTestFinished(async () => {
     for (const step of undo.toReversed()) await step()
   })
-  const { context } = await openContext(resolveOptions(options), undo)
+  const { context } = await withKeptDatabases(() => openContext(resolveOptions(options), undo))
   let [began, goOn] = [(): void => undefined, (): void => undefined]
   const hasBegun = new Promise<void>((resolve) => (began = resolve))
   const held = new Promise<void>((resolve) => (goOn = resolve))

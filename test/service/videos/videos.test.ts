@@ -10,12 +10,20 @@ import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
 
 import { createUplink } from '../../../src/node.ts'
 import { videoSession } from '../../../src/protocols/video-session.ts'
-import { openDatabase } from '../../../src/service/database/database.ts'
 import { storageOf } from '../../../src/service/objects/storage-of.ts'
 import { openContext, type Undo } from '../../../src/service/open-context.ts'
 import { resolveOptions } from '../../../src/service/settings.ts'
 import { createSession } from '../../../src/service/videos/video-create.ts'
-import { API_KEY, openVideoSession, put, startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
+import { withKeptDatabases } from '../../helpers/kept-database.ts'
+import {
+  API_KEY,
+  openRecordsOf,
+  openVideoSession,
+  put,
+  startUnderTest,
+  startWithObjectsIn,
+  type ServiceUnderTest,
+} from '../service-under-test.ts'
 
 let service: ServiceUnderTest
 beforeAll(async () => {
@@ -99,13 +107,13 @@ it('takes a part that is sent again in place of the first, also one of another s
 it('keeps what it was told of a file', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'service-videos-'))
   onTestFinished(() => rm(dataDir, { recursive: true }))
-  const own = await startUnderTest({ dataDir })
+  const own = await startWithObjectsIn(dataDir)
   const told = { raw_file_name: 'a.mp4', file_size_bytes: 7, number_of_chunks: 2, file_id: 41, frame_rate: 239.76 }
   const session = { movement_type_id: 1, player_id: 'p-17', session_date: '2026-11-20', session_type_id: 2 }
   await own.call('POST', '/upload_videos', { ...session, files: [told] })
   await own.close()
 
-  const db = await openDatabase({ kind: 'embedded', folder: join(dataDir, 'db') })
+  const db = await openRecordsOf(dataDir)
   const [files, sessions] = [
     await db.selectFrom('video_files').selectAll().execute(),
     await db.selectFrom('video_sessions').selectAll().execute(),
@@ -156,7 +164,7 @@ it('tells our client what is wrong with a create in words that it shows', async 
 it('cancels the session of a create whose caller has left, however short the work was', async () => {
   const undo: Undo = []
   const preparedDatabase = await openAsBlob(inject('preparedDatabase'))
-  const { context } = await openContext(resolveOptions({ preparedDatabase }), undo)
+  const { context } = await withKeptDatabases(() => openContext(resolveOptions({ preparedDatabase }), undo))
   onTestFinished(async () => {
     for (const step of undo.reverse()) await step()
   })
