@@ -73,6 +73,9 @@ export async function waitingUpload(...faults: Fault[]): Promise<Interrupted> {
   // Looked at here: to ask a command again and again would cost more than the upload.
   const look = createSessionList({ journal: diskJournal({ folder: stateDir }) })
   await expect.poll(look).toMatchObject([FOUND])
+  // Killed before that, it would leave the silence to the process that goes on, which waits a minute for the answer.
+  const puts = () => service.requestsOf('put')
+  await expect.poll(puts).toContainEqual(expect.objectContaining({ partNumber: 3, bodyBytes: 2 * MIB }))
   const [session] = await look()
   return { upload, key: String(session?.key) }
 }

@@ -36,7 +36,8 @@ it('moves unfinished files to a new session when their addresses died while nobo
     credentials: { apiKeys: ['key-of-this-test'], accessTokens: [] },
     now: () => Date.now() + aheadMs,
     // The first process is stopped where it has something to lose: it gets no answer to its third part.
-    faults: { rules: [{ operation: 'put', nth: 3, fault: { stall: { at: 'answer' } } }] },
+    // The next process, two hours later, must not meet this: it would wait a minute for the answer.
+    faults: { rules: [{ operation: 'put', nth: 3, to: 3_600, fault: { stall: { at: 'answer' } } }] },
   })
   onTestFinished(() => service.close())
   const env = { MOCAP_BASE_URL: service.url, MOCAP_API_KEY: 'key-of-this-test' }
@@ -118,7 +119,9 @@ it('waits for a service that is being restarted, which its process has never rea
   const credentials = { apiKeys: ['key-of-this-test'], accessTokens: [] }
   const options = { port: address.port, credentials, now: Date.now }
   const noNames = { operation: 'register', nth: 1, fault: { stall: { at: 'answer' } } } as const
-  const service = await startWithObjectsIn(dataDir, { ...options, faults: { rules: [noNames] } })
+  // It would wait for the stalled call.
+  const stalling = { faults: { rules: [noNames] }, stopWithinMs: 1 }
+  const service = await startWithObjectsIn(dataDir, { ...options, ...stalling })
   const env = { MOCAP_BASE_URL: service.url, MOCAP_API_KEY: 'key-of-this-test', MOCAP_STATE_DIR: `${folder}-sessions` }
   const upload = cli.start(['capture', 'restart', ...CAPTURE, '--json'], env)
   await upload.seen(/"event":"state"[^\n]+"state":"uploading"/)
