@@ -3,13 +3,15 @@
 
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { brotliCompressSync, constants } from 'node:zlib'
 
 const CACHE = 'node_modules/.cache'
+const SOURCES = 'src/service/database'
 
 // Making and packing it takes five seconds, so it is kept for as long as what it is made by stays the same.
-const makers = ['node_modules/@electric-sql/pglite/package.json', 'src/service/database/migrations.ts']
+const packages = ['@electric-sql/pglite', 'kysely', 'nanotar'].map((name) => `node_modules/${name}/package.json`)
+const makers = [...packages, ...(await readdir(SOURCES)).sort().map((name) => `${SOURCES}/${name}`)]
 const made = createHash('sha256').update((await Promise.all(makers.map((path) => readFile(path, 'utf8')))).join())
 const kept = `${CACHE}/new-database-${made.digest('hex').slice(0, 16)}.tar.br`
 

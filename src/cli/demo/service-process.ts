@@ -14,7 +14,7 @@ export interface ServiceProcess {
   stop(): Promise<void>
 }
 
-/** It creates its database first: two seconds on an idle machine, half a minute on a busy one. */
+/** It opens its database first, a new one: a second or two on an idle machine, half a minute on a busy one. */
 const START_WITHIN_MS = 120_000
 const STOP_WITHIN_MS = 5_000
 

@@ -6,8 +6,6 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliDecompress } from 'node:zlib'
 
-import { errorCode } from '../../adapters/node/file-problem.ts'
-
 /** Where the database is or will be: in memory if neither is given. */
 interface DatabasePlace {
   readonly dataDir?: string | undefined
@@ -16,18 +14,21 @@ interface DatabasePlace {
 
 /**
  * An archive of an empty database, 40 MB, for a service that has none yet. Undefined if it has one, or a server for it, and where the
- * archive is not beside the command, as when somebody has bundled it.
+ * archive is damaged or not beside the command, as when somebody has bundled it: then one is made.
  */
 export async function newDatabaseFor(
   { dataDir, databaseUrl }: DatabasePlace,
   archive = new URL('./new-database.tar.br', import.meta.url),
 ): Promise<Blob | undefined> {
-  if (databaseUrl !== undefined) return undefined
-  if (dataDir !== undefined && existsSync(join(dataDir, 'db'))) return undefined
+  if (databaseUrl !== undefined || (dataDir !== undefined && isMade(join(dataDir, 'db')))) return undefined
   try {
     return new Blob([await promisify(brotliDecompress)(await readFile(archive))])
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined
-    throw error
+  } catch {
+    return undefined
   }
+}
+
+/** Of a start that was killed meanwhile, the service finds the mark and begins again. */
+function isMade(folder: string): boolean {
+  return existsSync(join(folder, 'PG_VERSION')) && !existsSync(`${folder}.making`)
 }

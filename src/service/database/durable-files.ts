@@ -8,7 +8,9 @@ import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
 
+import { inParallel } from '../in-parallel.ts'
 import { isUnsupported, syncFolder } from '../sync-folder.ts'
+import { FILES_AT_ONCE } from './folder-archive.ts'
 
 /** PGlite's own, without the one that turns fsync off (-F), and with the one call that Emscripten hands on to files. */
 export const DURABLE_START = [
@@ -81,13 +83,11 @@ function isFolder(path: string): boolean {
 
 /** Makes a folder durable with all that is in it. What makes a new database asks for nothing of the kind. */
 export async function syncTree(folder: string): Promise<void> {
-  const entries = await readdir(folder, { withFileTypes: true })
-  await Promise.all(
-    entries.map((entry) => {
-      const path = join(folder, entry.name)
-      return entry.isDirectory() ? syncTree(path) : syncFile(path)
-    }),
-  )
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  await inParallel(FILES_AT_ONCE, entries, (entry) => {
+    const path = join(entry.parentPath, entry.name)
+    return entry.isDirectory() ? syncFolder(path) : syncFile(path)
+  })
   await syncFolder(folder)
 }
 

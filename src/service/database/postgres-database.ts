@@ -46,10 +46,13 @@ export async function openPostgres(url: string, connections: number, whenOlder?:
   })
 }
 
-/** Statements, because PgBouncer refuses a connection that begins with such settings. The URL's own timeouts stay. */
+/**
+ * Statements, because PgBouncer refuses a connection that begins with such settings. The URL's own timeouts stay. pg takes URLs that
+ * are none for others, such as those without a host.
+ */
 function settingsOf(url: string): string {
-  const { searchParams } = new URL(url)
-  const unsaid = Object.entries(SERVER_TIMEOUTS).filter(([name]) => !searchParams.has(name))
+  const said = new URLSearchParams(url.split('?')[1])
+  const unsaid = Object.entries(SERVER_TIMEOUTS).filter(([name]) => !said.has(name))
   return [
     ...unsaid.map(([name, ms]) => `set ${name} = ${ms}`),
     // Whoever has waited for a row lock must see what its holder did. A database may have another default.

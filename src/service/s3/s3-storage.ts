@@ -4,11 +4,11 @@
 import { createHash } from 'node:crypto'
 
 import { refuse } from '../http/replies.ts'
+import { inParallel } from '../in-parallel.ts'
 import { keyOf, type ObjectKey } from '../objects/object-keys.ts'
 import type { ObjectStorage, VideoObject } from '../objects/object-storage.ts'
 import { addressesOfParts } from '../objects/part-addresses.ts'
 import { checkParts } from '../objects/part-check.ts'
-import { inParallel } from './in-parallel.ts'
 import type { createAddressSigner } from './s3-addresses.ts'
 import type { Bucket, StoredObject } from './s3-bucket.ts'
 

@@ -65,3 +65,15 @@ it.skipIf(server === undefined)(
     expect(seen).toEqual([{ folder_id: null }, { folder_id: 'of another' }])
   },
 )
+
+it.skipIf(server === undefined)('takes every URL that pg takes, and lets the timeouts in it stand', async () => {
+  const { username, password, hostname, port, pathname } = new URL(await newDatabase(server!))
+  // Without a host before the path, as for a socket, this is no URL for others.
+  const url = `postgres://${username}:${password}@${pathname}?host=${hostname}&port=${port}&lock_timeout=7000`
+
+  const db = await openPostgres(url, 1)
+  onTestFinished(() => db.destroy())
+
+  expect((await sql`show lock_timeout`.execute(db)).rows).toEqual([{ lock_timeout: '7s' }])
+  expect((await sql`show statement_timeout`.execute(db)).rows).toEqual([{ statement_timeout: '30s' }])
+})

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 
-import { inParallel } from '../../../src/service/s3/in-parallel.ts'
-import { passTurns } from '../../helpers/pass-turns.ts'
+import { inParallel } from '../../src/service/in-parallel.ts'
+import { passTurns } from '../helpers/pass-turns.ts'
 
 /** Work whose end the test decides; `begun` are its items, in order. */
 function controlled() {
