@@ -21,6 +21,9 @@ const EMPTY = `
     perform setval(seqrelid, seqstart, false) from pg_sequence;
   end $$`
 
+/** By this file the service knows a folder in which it has a database. */
+const MARK = 'PG_VERSION'
+
 /** That nobody uses now, and empty. */
 const free: PGlite[] = []
 /** That nobody uses now, with the records of these folders. */
@@ -29,7 +32,7 @@ const create = PGlite.create.bind(PGlite) as (options?: PGliteOptions) => Promis
 
 /**
  * Does this with databases that others have left, in place of new ones in memory that begin as the prepared one. With `forFolders`, the
- * prepared one, in place of all in a folder too: their records stay in this process for as long as the folder is there.
+ * prepared one, in place of all in a folder too: their records stay in this process until the folder is removed.
  */
 export async function withKeptDatabases<T>(work: () => Promise<T>, forFolders?: Blob): Promise<T> {
   PGlite.create = ((options: PGliteOptions = {}) => {
@@ -49,14 +52,13 @@ export async function withKeptDatabases<T>(work: () => Promise<T>, forFolders?: 
 /** A database whose `close` only ends this use of it. */
 async function lend(loadDataDir: Blob, folder?: string): Promise<PGlite> {
   for (const [path, database] of ofFolders) {
-    if (existsSync(path)) continue
+    if (existsSync(join(path, MARK))) continue
     ofFolders.delete(path)
     await setFree(database)
   }
   const database = ofFolders.get(folder ?? '') ?? free.pop() ?? (await create({ loadDataDir }))
   ofFolders.delete(folder ?? '')
-  // By this the service knows a folder in which it has a database.
-  if (folder !== undefined) await writeFile(join(folder, 'PG_VERSION'), '')
+  if (folder !== undefined) await writeFile(join(folder, MARK), '')
   let isOver = false
   const giveBack = async () => {
     isOver = true
@@ -67,8 +69,8 @@ async function lend(loadDataDir: Blob, folder?: string): Promise<PGlite> {
   }
   return new Proxy(database, {
     get(_, name) {
-      if (name === 'close') return giveBack
       if (isOver) throw new Error('PGlite is closed')
+      if (name === 'close') return giveBack
       const value: unknown = Reflect.get(database, name, database)
       return typeof value === 'function' ? (value.bind(database) as unknown) : value
     },

@@ -6,6 +6,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
+import { sql } from 'kysely'
 import { expect, inject, it, onTestFinished, vi } from 'vitest'
 
 import { createApiKey } from '../../../src/service/access/api-keys.ts'
@@ -27,8 +28,12 @@ async function openIn(folder: string) {
 
 it('has a record on the disk before it is answered for, also on a drive that can do that with files only', async () => {
   const { fsyncSync } = fs
+  let refused = 0
   const synced = vi.spyOn(fs, 'fsyncSync').mockImplementation((descriptor) => {
-    if (fs.fstatSync(descriptor).isDirectory()) throw Object.assign(new Error('EINVAL'), { code: 'EINVAL' })
+    if (fs.fstatSync(descriptor).isDirectory()) {
+      refused += 1
+      throw Object.assign(new Error('EINVAL'), { code: 'EINVAL' })
+    }
     fsyncSync(descriptor)
   })
   syncBuiltinESMExports()
@@ -37,6 +42,9 @@ it('has a record on the disk before it is answered for, also on a drive that can
     syncBuiltinESMExports()
   })
   const db = await openIn(await newFolder())
+  // Brings folders to the disk, too.
+  await sql`checkpoint`.execute(db)
+  expect(refused).toBeGreaterThan(0)
   synced.mockClear()
 
   await createApiKey(db, { orgId: 'o', name: 'n', now: new Date(0) })
