@@ -3,6 +3,7 @@
 // at the same time.
 
 import { randomBytes, randomUUID } from 'node:crypto'
+import type { Dirent } from 'node:fs'
 import { link, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
@@ -72,7 +73,7 @@ const SAMPLE = 1_000
 
 /** Whoever removed the identity may have named the wrong database all the same, and its start would remove all objects as leftovers. */
 async function checkObjects(folder: string, db: Database): Promise<void> {
-  const blobs = (await namesIn(join(folder, 'objects', 'stored'))).slice(0, SAMPLE)
+  const blobs = (await blobsIn(folder)).slice(0, SAMPLE)
   if (blobs.length === 0) return
   const known = await db.selectFrom('objects').select('blob').where('blob', 'in', blobs).executeTakeFirst()
   if (known !== undefined) return
@@ -109,7 +110,7 @@ export async function tieToFolder(folder: string, db: Database, claim: () => Pro
 /** True if there are objects and none is here: a database of an earlier version may meet a new folder first, or a disk not mounted. */
 async function lacksAll(folder: string, db: Database): Promise<boolean> {
   const some = await db.selectFrom('objects').select('blob').limit(1).executeTakeFirst()
-  return some !== undefined && (await namesIn(join(folder, 'objects', 'stored'))).length === 0
+  return some !== undefined && (await blobsIn(folder)).length === 0
 }
 
 function isElsewhere(folder: string, id: string): ForeignDataFolderError {
@@ -153,8 +154,18 @@ async function madeOnce(path: string, bytes: () => Promise<Uint8Array>): Promise
   return readFile(path)
 }
 
+/** A folder among them is no blob: some file servers make their own. */
+async function blobsIn(folder: string): Promise<string[]> {
+  const entries = await entriesIn(join(folder, 'objects', 'stored'))
+  return entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name)
+}
+
 async function namesIn(folder: string): Promise<string[]> {
-  return readdir(folder).catch((error: unknown) => {
+  return (await entriesIn(folder)).map(({ name }) => name)
+}
+
+async function entriesIn(folder: string): Promise<Dirent[]> {
+  return readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     // A file in its place is reported where the folder is made.
     if (isCode(error, 'ENOENT') || isCode(error, 'ENOTDIR')) return []
     throw error

@@ -71,6 +71,8 @@ it('begins on a new disk, and goes on with its own folder whatever else is in it
   await (await openKeyRing({ dataDir })).close()
   await (await startUnderTest({ dataDir })).close()
   await writeFile(join(dataDir, 'backup.tar'), 'x')
+  // A file server's own, which is no object.
+  await mkdir(join(dataDir, 'objects', 'stored', '@eaDir'))
   // As whoever restored the folder is told to do.
   await rm(join(dataDir, 'database-id'))
 
