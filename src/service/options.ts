@@ -103,9 +103,10 @@ export interface ServiceOptions {
   readonly now?: () => number
   /**
    * What `prepareDatabase` returned: a new database starts as a copy of it, in a fraction of the time. For test suites that start many
-   * services. A folder with a database is opened as it is. Default: databases are made from scratch.
+   * services. A folder with a database is opened as it is. A function is asked for it only for a new database, and may have none.
+   * Default: databases are made from scratch.
    */
-  readonly preparedDatabase?: Blob
+  readonly preparedDatabase?: Blob | (() => Promise<Blob | undefined>)
   /** Faults to inject for a rehearsal: a plan, or the name of a ready-made night. Default: none. */
   readonly faults?: FaultPlan | `night:${keyof typeof NIGHTS}`
 }

@@ -39,7 +39,7 @@ export interface ServiceSettings {
   readonly metricsToken: string | undefined
   readonly log: { write(line: string): void } | undefined
   readonly now: () => number
-  readonly preparedDatabase: Blob | undefined
+  readonly preparedDatabase: ServiceOptions['preparedDatabase']
 }
 
 const WEEK_SECONDS = 604_800

@@ -10,7 +10,7 @@ import type { ApiKeyRecord, KeyRing } from '../../service/index.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
 import { databaseUrlOf } from '../serve/database-url.ts'
-import { newDatabaseFor } from '../serve/new-database.ts'
+import { readNewDatabase } from '../serve/new-database.ts'
 import { addBelow } from '../views/help-texts.ts'
 import { makeFolderOf } from '../options/folder-option.ts'
 import { addOutputOptions } from '../options/options.ts'
@@ -97,8 +97,7 @@ async function withKeys(
     await makeFolderOf(data, '--data')
   }
   const { openKeyRing } = await import('../../service/index.ts')
-  const place = { dataDir: options.data, databaseUrl }
-  const ring = await openKeyRing({ ...place, preparedDatabase: await newDatabaseFor(place) })
+  const ring = await openKeyRing({ dataDir: options.data, databaseUrl, preparedDatabase: readNewDatabase })
   try {
     await work(ring, output)
     output.event('result', { flow: 'serve', status: 'completed' })

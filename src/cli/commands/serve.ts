@@ -9,12 +9,11 @@ import { addJwtOptions } from '../serve/jwt-from-options.ts'
 import { addLimitOptions } from '../serve/limits-from-options.ts'
 import { makeFolderOrTemporary } from '../options/folder-option.ts'
 import { addOutputOptions } from '../options/options.ts'
-import { newDatabaseFor } from '../serve/new-database.ts'
+import { readNewDatabase } from '../serve/new-database.ts'
 import { s3FromEnvironment } from '../serve/s3-from-environment.ts'
 import { applyRules, serveSettings, type ServeOptions } from '../serve/serve-settings.ts'
 import { errorCode } from '../../adapters/node/file-problem.ts'
 import { invalid } from '../../core/errors.ts'
-import { given } from '../../core/given.ts'
 import type { Output } from '../views/output.ts'
 import type { RunningService } from '../../service/index.ts'
 import { addKeysCommand } from './serve-keys.ts'
@@ -103,8 +102,7 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<vo
     if (connected === false) resolve()
   })
   const stopped = Promise.race([context.interruption.happened, orphaned]).then(() => output.say('Stopping …'))
-  const preparedDatabase = await newDatabaseFor(settings)
-  const service = await startService({ ...settings, ...given({ preparedDatabase }) }).catch((error: unknown) =>
+  const service = await startService({ ...settings, preparedDatabase: readNewDatabase }).catch((error: unknown) =>
     explain(error, options),
   )
   // A start cannot be broken off. What a service says that ends at once would only hide that it is being stopped.

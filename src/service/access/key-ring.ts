@@ -7,6 +7,7 @@ import { checkDataFolder } from '../database/data-folder.ts'
 import { lockDataFolder } from '../database/data-lock.ts'
 import { openDatabase } from '../database/database.ts'
 import { makeFolder } from '../make-folder.ts'
+import type { ServiceOptions } from '../options.ts'
 import { createApiKey, listApiKeys, revokeApiKey, type ApiKeyRecord } from './api-keys.ts'
 
 /** Where the keys are: in the service's database, given by the same options. */
@@ -15,7 +16,7 @@ export interface KeyRingOptions {
   /** Secret. */
   readonly databaseUrl?: string | undefined
   /** As in the options of `startService`. */
-  readonly preparedDatabase?: Blob | undefined
+  readonly preparedDatabase?: ServiceOptions['preparedDatabase'] | undefined
 }
 
 export interface KeyRing {

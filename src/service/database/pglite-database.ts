@@ -15,13 +15,14 @@ import { packFolder, unpackFolder } from './folder-archive.ts'
 import { migrate } from './migrate.ts'
 import { pgliteDialect } from './pglite-dialect.ts'
 import type { Database, Tables } from './tables.ts'
+import type { ServiceOptions } from '../options.ts'
 import { syncFolder } from '../sync-folder.ts'
 
 export interface PglitePlace {
   /** Where its files are. Default: in memory. */
   readonly folder?: string | undefined
   /** A new database starts as a copy of this. */
-  readonly prepared?: Blob | undefined
+  readonly prepared?: ServiceOptions['preparedDatabase'] | undefined
   /** Bytes to keep free on the folder's disk; 0 turns the check off. Default: only what it needs to start. */
   readonly keepFreeBytes?: number | undefined
 }
@@ -31,14 +32,21 @@ export interface PglitePlace {
  * its files cannot be opened.
  */
 export async function openPglite({ folder, prepared, keepFreeBytes = 1 }: PglitePlace): Promise<Database> {
-  if (folder === undefined) return migrated(await open(prepared === undefined ? {} : { loadDataDir: prepared }))
+  const archive = () => (typeof prepared === 'function' ? prepared() : prepared)
+  if (folder === undefined) {
+    const loadDataDir = await archive()
+    return migrated(await open(loadDataDir === undefined ? {} : { loadDataDir }))
+  }
   const mark = `${folder}.making`
   // A start that was killed here left files that look like a database and are none. Nobody has used them.
   if (existsSync(mark)) await rm(folder, { recursive: true, force: true })
   const isNew = !existsSync(join(folder, 'PG_VERSION'))
   await checkRoomToStart(folder, roomToStart(isNew, keepFreeBytes))
-  if (isNew) await writeFile(mark, '', { mode: 0o600 })
-  if (isNew && prepared !== undefined) await unpackFolder(await prepared.arrayBuffer(), folder)
+  if (isNew) {
+    await writeFile(mark, '', { mode: 0o600 })
+    const bytes = await (await archive())?.arrayBuffer()
+    if (bytes !== undefined) await unpackFolder(bytes, folder)
+  }
   const fs = new DurableFiles(folder)
   const db = await migrated(await open({ fs, startParams: DURABLE_START }, folder), () => fs.check())
   if (isNew) {

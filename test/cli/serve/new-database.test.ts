@@ -1,6 +1,6 @@
 // With what a service begins that has no database yet.
 
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -8,37 +8,25 @@ import { brotliCompressSync } from 'node:zlib'
 
 import { expect, it, onTestFinished } from 'vitest'
 
-import { newDatabaseFor } from '../../../src/cli/serve/new-database.ts'
+import { readNewDatabase } from '../../../src/cli/serve/new-database.ts'
 
-async function folderWith(packed: Uint8Array) {
+async function archiveOf(bytes: Uint8Array): Promise<URL> {
   const folder = await mkdtemp(join(tmpdir(), 'mocap-uplink-begin-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const path = join(folder, 'new-database.tar.br')
-  await writeFile(path, packed)
-  return { dataDir: join(folder, 'data'), archive: pathToFileURL(path) }
+  await writeFile(path, bytes)
+  return pathToFileURL(path)
 }
 
 const packed = brotliCompressSync('an empty database')
 
-it('is unpacked for a new folder, also where a start was killed before its database was made', async () => {
-  const { dataDir, archive } = await folderWith(packed)
-  const begin = async () => (await newDatabaseFor({ dataDir }, archive))?.text()
-  const whenNew = await begin()
-  await mkdir(join(dataDir, 'db'), { recursive: true })
-  const whenEmpty = await begin()
-  await writeFile(join(dataDir, 'db', 'PG_VERSION'), '18')
-  await writeFile(join(dataDir, 'db.making'), '')
-  const whenKilled = await begin()
-  await rm(join(dataDir, 'db.making'))
-
-  expect([whenNew, whenEmpty, whenKilled]).toEqual(Array.from({ length: 3 }, () => 'an empty database'))
-  expect(await begin()).toBeUndefined()
-  expect(await newDatabaseFor({ dataDir: 'new', databaseUrl: 'postgres://host/name' }, archive)).toBeUndefined()
+it('is unpacked', async () => {
+  expect(await (await readNewDatabase(await archiveOf(packed)))?.text()).toBe('an empty database')
 })
 
 it('is made from scratch where that is missing or damaged', async () => {
-  const { dataDir, archive } = await folderWith(packed.subarray(0, -4))
+  const archive = await archiveOf(packed.subarray(0, -4))
 
-  expect(await newDatabaseFor({ dataDir }, archive)).toBeUndefined()
-  expect(await newDatabaseFor({ dataDir }, new URL('missing', archive))).toBeUndefined()
+  expect(await readNewDatabase(archive)).toBeUndefined()
+  expect(await readNewDatabase(new URL('missing', archive))).toBeUndefined()
 })

@@ -1,12 +1,12 @@
 // How the embedded database finds rows, and begins as a copy.
 
 import { openAsBlob } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect, inject, it, onTestFinished, vi } from 'vitest'
 import { openPglite } from '../../../src/service/database/pglite-database.ts'
 import type { Database } from '../../../src/service/database/tables.ts'
 
@@ -59,4 +59,25 @@ it('gives each copy of a prepared database an identity of its own: none would ta
   }
 
   expect(await identityOfCopy()).not.toBe(await identityOfCopy())
+})
+
+it('asks for what it begins with only where it is new, also where a start was killed before it was made', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'mocap-uplink-begin-'))
+  onTestFinished(() => rm(dataDir, { recursive: true }))
+  const folder = join(dataDir, 'db')
+  const asked = vi.fn(() => Promise.reject(new Error('asked')))
+  const begin = () => openPglite({ folder, prepared: asked })
+
+  await expect(begin()).rejects.toThrow('asked')
+  await mkdir(folder, { recursive: true })
+  await expect(begin()).rejects.toThrow('asked')
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'PG_VERSION'), '18')
+  await expect(begin()).rejects.toThrow('asked')
+  await rm(`${folder}.making`)
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'PG_VERSION'), '18')
+
+  await expect(begin()).rejects.toMatchObject({ code: 'ERR_SERVICE_DATABASE' })
+  expect(asked).toHaveBeenCalledTimes(3)
 })
