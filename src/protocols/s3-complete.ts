@@ -3,7 +3,7 @@
 // because an earlier try did it. Success is reported only for an object that is proven to be this one.
 
 import type { HttpStatusError } from '../core/errors.ts'
-import { known, UploadError } from '../core/errors.ts'
+import { detailsOf, known, UploadError, withDetails } from '../core/errors.ts'
 import { formatEtag, md5FromEtag, parseEtag } from '../core/attempt/etag.ts'
 import type { Hasher, Receipt, TransportReply } from '../core/ports.ts'
 import { backoffMs } from '../core/retry.ts'
@@ -14,6 +14,7 @@ import { listParts } from './s3-parts.ts'
 import type { S3SessionUpload } from './s3-session.ts'
 import { completeRequestXml, xmlRoot } from './s3-xml.ts'
 
+type CompletePorts = S3Calling & { readonly hasher?: Hasher | undefined }
 type Parts = readonly { readonly partNumber: number; readonly receipt: Receipt }[]
 
 const MAX_ROUNDS = 3
@@ -23,10 +24,32 @@ const MAX_ROUNDS = 3
  * refuses the parts or has swept the upload away, and with the last error if the store did not answer.
  */
 export async function completeS3Upload(
-  ports: S3Calling & { readonly hasher?: Hasher | undefined },
+  ports: CompletePorts,
   upload: S3SessionUpload,
   parts: Parts,
   signal: AbortSignal,
+): Promise<void> {
+  let mayBeDone = false as boolean
+  // A later call that nobody heard says nothing about the completion before it.
+  const asking: CompletePorts = {
+    ...ports,
+    onWaiting: (wait) => ports.onWaiting?.(wait && { ...wait, isDoubtful: wait.isDoubtful || mayBeDone }),
+  }
+  try {
+    await complete(asking, upload, parts, signal, () => (mayBeDone = true))
+  } catch (error) {
+    const isSaid = mayBeDone && detailsOf(error)['isDoubtful'] === false
+    throw isSaid ? withDetails(error, { isDoubtful: true }) : error
+  }
+}
+
+/** `onDoubt` is called once the store may have completed it although it did not say so. */
+async function complete(
+  ports: CompletePorts,
+  upload: S3SessionUpload,
+  parts: Parts,
+  signal: AbortSignal,
+  onDoubt: () => void,
 ): Promise<void> {
   const { key, uploadId } = upload
   const body = completeRequestXml(
@@ -38,6 +61,7 @@ export async function completeS3Upload(
     if (outcome.kind === 'done' && xmlRoot(outcome.text, 'CompleteMultipartUploadResult') !== undefined) return
     const isClear = outcome.kind === 'refused' && !outcome.isDoubtful && outcome.error.status !== 404
     if (isClear) break
+    if (outcome.kind !== 'missing' || outcome.isDoubtful) onDoubt()
     if ((await listParts(ports, upload, signal)) === undefined) {
       if (await isThere(ports, upload, parts, signal)) return
       throw refused(`The storage has no upload of ${key} any more, and no object that is proven to be it.`)
@@ -55,7 +79,7 @@ export async function completeS3Upload(
 }
 
 async function isThere(
-  ports: S3Calling & { readonly hasher?: Hasher | undefined },
+  ports: CompletePorts,
   upload: S3SessionUpload,
   parts: Parts,
   signal: AbortSignal,

@@ -4,9 +4,11 @@ import { describe, expect, it } from 'vitest'
 import { createScriptedTransport } from '../helpers/scripted-transport.ts'
 import type { ScriptedS3Options } from '../helpers/scripted-s3.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
+import type { HostWait } from '../../src/core/ports.ts'
 import { completeS3Upload } from '../../src/protocols/s3-complete.ts'
 import { s3Multipart, type S3MultipartOptions } from '../../src/protocols/s3-multipart.ts'
 import { expectObject, NEVER, plan, sourceOf, startS3Rig } from './s3-rig.ts'
+import { storeOfAnswers } from './s3-rig-of-answers.ts'
 
 const failing = (code: string, status = 200) => ({
   status,
@@ -119,13 +121,35 @@ describe('a lost answer', () => {
   })
 })
 
+/** One part of an upload, for a store whose answers are given one by one. */
+const UPLOAD = { fileIndex: 0, key: 'a.mp4', uploadId: 'u-1' }
+const PARTS = [{ partNumber: 1, receipt: { acceptedEnd: 1_000, etag: '"e"', isVerified: false } }]
+
+it.each(['list', 'head'] as const)(
+  'one that was heard stays in doubt while the store cannot be asked what became of it (%s)',
+  async (asked) => {
+    const { ports, clock } = storeOfAnswers(({ operation }) => {
+      if (operation === 'complete') return 'unreadable'
+      return operation === asked ? 'no connection' : failing('NoSuchUpload', 404)
+    })
+    const doubts: unknown[] = []
+    const onWaiting = (wait?: HostWait | null) => void (wait?.operation === asked && doubts.push(wait.isDoubtful))
+
+    const failed = completeS3Upload({ ...ports, onWaiting }, UPLOAD, PARTS, NEVER).catch((error: unknown) => error)
+    await clock.advance(2 * 3_600_000)
+
+    expect(await failed).toMatchObject({ code: 'ERR_UPLOAD_HOST_UNREACHABLE', details: { isDoubtful: true } })
+    expect(new Set(doubts)).toEqual(new Set([true]))
+  },
+)
+
 describe('an assembly that takes minutes', () => {
   it('is waited for ten times as long as another call, and asked for once', async () => {
     const [clock, transport] = [createSimulatedClock(), createScriptedTransport()]
     const completing = completeS3Upload(
       { clock, transport, random: () => 0.5, sign: ({ key }) => Promise.resolve({ url: `https://s3.test/${key}` }) },
-      { fileIndex: 0, key: 'a.mp4', uploadId: 'u-1' },
-      [{ partNumber: 1, receipt: { acceptedEnd: 1_000, etag: '"e"', isVerified: false } }],
+      UPLOAD,
+      PARTS,
       NEVER,
     )
     const { request, reply } = await transport.next()
