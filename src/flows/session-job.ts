@@ -12,7 +12,7 @@ import { sleep } from '../core/time/sleep.ts'
 import type { TransferEvent, TransferJob } from '../core/transfer/transfer-job.ts'
 import { checkAddressed, placeOf, type PlaceOwners } from './check-addressed.ts'
 import { endLeftSessions } from './end-sessions.ts'
-import { callProtocol } from './protocol-call.ts'
+import { callProtocol, type Hearing } from './protocol-call.ts'
 import type { SourceProof } from './prove-sources.ts'
 import { createRenewal, type RenewAddresses, type SessionReplaced } from './renewal.ts'
 import type { SessionRecord } from './session-record.ts'
@@ -74,9 +74,8 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
     try {
       addressed = (await callProtocol(options, signal, ask, hearing)) ?? []
     } catch (error) {
-      // The service said no, or nobody can have heard of it.
-      const isClear = detailsOf(error)['isDoubtful'] === false || (hearing.isUnheard && signal.aborted)
-      if (hasOthers && !isRepeat && isClear) await record.write({ type, fileIndexes, isRefused: true })
+      if (hasOthers && !isRepeat && wasInVain(error, hearing))
+        await record.write({ type, fileIndexes, isRefused: true })
       throw error
     }
     checkAddressed(plans, addressed, protocol, options, ownerOf)
@@ -130,8 +129,9 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
           )
         await callProtocol(options, signal, ask, hearing)
       } catch (error) {
-        // Otherwise a discard would keep the session for the sake of a file that nobody can have confirmed.
-        if (hearing.isUnheard && !mayBeConfirmed)
+        // The service said no, or nobody can have heard of it. Otherwise a discard would keep the session for the sake of a file that
+        // nobody can have confirmed.
+        if (!mayBeConfirmed && wasInVain(error, hearing))
           await record.write({ type: 'parts.voided', fileIndex, partNumbers: [] })
         const refusals = (confirmRefusals.get(fileIndex) ?? 0) + 1
         const doubtful = doubtfulParts(file, isSweepable && refusals === 1)
@@ -190,6 +190,11 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
       await endLeftSessions(options)
     },
   }
+}
+
+/** Whether a call has changed nothing: the service said no, or nobody can have heard of it. */
+function wasInVain(error: unknown, { isUnheard }: Hearing): boolean {
+  return isUnheard || detailsOf(error)['isDoubtful'] === false
 }
 
 function receiptsOf(file: LedgerFile) {

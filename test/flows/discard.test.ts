@@ -235,3 +235,26 @@ it.each(['as it is to begin', 'while it rests', 'after one that was lost'] as co
     expect([told, report.keepsConfirmed]).toEqual(isKept ? [[], true] : [['s-1'], undefined])
   },
 )
+
+it.each([
+  ['never heard', noWay, 'HOST_UNREACHABLE'],
+  ['refused with the credentials', () => ({ status: 401 }), 'CREDENTIALS_REFUSED'],
+  ['redirected', () => ({ status: 302 }), 'REDIRECT_REFUSED'],
+])('a file is not kept either for a confirmation that was %s, once the upload is over', async (_, answer, code) => {
+  const told: string[] = []
+  const service = goodService(() => 'https://store.example/a')
+  const { uplink, settled } = createFarEnd({
+    giveUpAfterMs: 60_000,
+    storage: goodStorage,
+    service(request, body) {
+      if (request.method === 'DELETE') told.push(request.url.slice(request.url.lastIndexOf('/') + 1))
+      return request.method === 'PATCH' ? answer() : service(request, body)
+    },
+  })
+  const upload = uplink.uploadVideos({ ...VIDEO, files: [{ source: bytesSource('a.mp4', new Uint8Array(3)) }] })
+  await expect(settled(upload.done())).rejects.toMatchObject({ code: `ERR_UPLOAD_${code}` })
+
+  const report = await settled(uplink.discardSession(upload.key))
+
+  expect([report.isServiceTold, report.keepsConfirmed, told]).toEqual([true, undefined, ['s-1']])
+})

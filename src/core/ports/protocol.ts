@@ -177,7 +177,10 @@ export interface Protocol {
   request(unit: Unit, address: string): { readonly method: string; readonly headers: Readonly<Record<string, string>> }
   /** What an answer means. Pure. */
   judge(reply: TransportReply, unit: Unit): Verdict
-  /** Where `traits.confirms`: tells the far end that a file is complete. Safe to repeat with the same receipts. */
+  /**
+   * Where `traits.confirms`: tells the far end that a file is complete. Safe to repeat with the same receipts. It may have been heard
+   * when it rejects, unless the `details.isDoubtful` of an UploadError is false.
+   */
   confirm?(
     sessionId: string | number,
     serverFileId: string | number,
