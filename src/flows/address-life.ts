@@ -71,11 +71,12 @@ export function checkLife(
 
 /**
  * When the first address of the unfinished files dies, by this machine's clock. An address that says when it was signed also shows
- * how far the signer's clock is off. Addresses that come in batches are not counted, because they are renewed in passing.
+ * how far the signer's clock is off. Only addresses that came with a session count: those that come in batches are renewed in
+ * passing.
  */
 export function earliestDeadline(files: readonly LedgerFile[]): number {
-  return files.reduce((earliestMs, { state, serverFileId, addresses: [first = ''], addressedAtMs }) => {
-    if (state !== 'ready' || serverFileId === undefined) return earliestMs
+  return files.reduce((earliestMs, { state, sessionId, addresses: [first = ''], addressedAtMs }) => {
+    if (state !== 'ready' || sessionId === undefined) return earliestMs
     const { deadlineMs = Infinity, signedAtMs = addressedAtMs } = readAddress(first)
     const lifeMs = deadlineMs - signedAtMs
     // An address that seems dead by our clock alone proves nothing, as our clock may be ahead.

@@ -107,7 +107,7 @@ describe('the first deadline', () => {
   const file = (own: Partial<LedgerFile>, lifeS?: number): LedgerFile => {
     const dated = `https://s.test/1?X-Amz-Date=20261122T060000Z&X-Amz-Expires=${String(lifeS)}`
     const addresses = [lifeS === undefined ? 'https://s.test/1' : dated]
-    return { state: 'ready', serverFileId: 'f', addressedAtMs: WALL_MS, addresses, ...own } as LedgerFile
+    return { state: 'ready', sessionId: 's', addressedAtMs: WALL_MS, addresses, ...own } as LedgerFile
   }
 
   it.each([
@@ -118,7 +118,7 @@ describe('the first deadline', () => {
       [file({ state: 'confirmed' }, 60), file({ state: 'planned' }, 60)],
       Infinity,
     ],
-    ['is none of what comes in batches', [file({ serverFileId: undefined }, 60)], Infinity],
+    ['is none of what comes in batches', [file({ sessionId: undefined }, 60)], Infinity],
     ['is none where they seem dead', [file({}, 0)], Infinity],
     ['is none of no address', [file({ addresses: [] })], Infinity],
   ])('%s', (_, files, deadlineMs) => {

@@ -24,10 +24,12 @@ async function uploading({
   lifeMs,
   skewMs = 0,
   isDated = true,
+  isSignedInTurn = false,
 }: {
   readonly lifeMs: number
   readonly skewMs?: number
   readonly isDated?: boolean
+  readonly isSignedInTurn?: boolean
 }) {
   const clock = createSimulatedClock({ wallStartMs: WALL_MS })
   const record = createSessionRecord(memoryJournal(), clock, 'k')
@@ -39,7 +41,8 @@ async function uploading({
   const begun = { version: JOURNAL_VERSION, key: 'k', flow: 'video', params: {}, files: [PLAN], locations: [] } as const
   await record.write({ type: 'session.begun', ...begun })
   const files = [{ fileIndex: 0, serverFileId: 'f', addresses: [address] }]
-  await record.write({ type: 'session.created', sessionId: 's1', files })
+  await record.write({ type: 'session.created', sessionId: 's1', files: isSignedInTurn ? [] : files })
+  if (isSignedInTurn) await record.write({ type: 'files.registered', files })
   const emitter = createEmitter<UploadEvents>()
   const told: UploadEvents['shortfall'][] = []
   emitter.on('shortfall', (event) => told.push(event))
@@ -92,6 +95,13 @@ it.each([-2 * HOUR_MS, 2 * HOUR_MS])(
 it('an address that our clock calls dead when it comes is no shortfall where nothing says when it was signed', async () => {
   const { move, told } = await uploading({ lifeMs: HOUR_MS, skewMs: -2 * HOUR_MS, isDated: false })
   await move(30_000, MB)
+
+  expect(told).toEqual([])
+})
+
+it('addresses that are signed as the turn of their file comes are signed again when they die, which is no shortfall', async () => {
+  const { move, told } = await uploading({ lifeMs: HOUR_MS, isSignedInTurn: true })
+  await move(15_000, MB / 10)
 
   expect(told).toEqual([])
 })
