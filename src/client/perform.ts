@@ -46,7 +46,7 @@ export function createPerform(baseUrl: BaseUrl, caller: Caller, clock: Clock): P
     const url = baseUrl.resolve(place, query)
     const call = { operation: name, words, kind, method, url, ...(body && { body: bytesOf(body) }) }
     const result = await caller(call, options)
-    const json = readJson(result.reply, call, isBodyNeeded)
+    const json = readJson(result.reply, { ...call, isDoubtful: result.isDoubtful }, isBodyNeeded)
     if (result.reply.body.length > LONG_BYTES) await nextTask(clock)
     // The ids and addresses of these answers are stored.
     if (kind === 'create' || name === 'mocapSessionFiles.register') refuseEcho(result.reply, json, call, result.secret)

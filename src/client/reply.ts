@@ -7,10 +7,11 @@ import type { TransportReply } from '../core/ports.ts'
 import { isWireObject, ownField } from './contract/fields.ts'
 import { boundPassed, type JsonBounds } from './contract/json-bounds.ts'
 
-/** What was asked for: the operation, and its name for people. */
+/** What was asked for: the operation, its name for people, and whether an earlier try may have been acted on. */
 interface Asked {
   readonly operation: string
   readonly words: string
+  readonly isDoubtful?: boolean
 }
 
 /** The interface has six levels. The number of values is ten times what 64 MiB of addresses need. */
@@ -26,12 +27,13 @@ const WORD_FIELDS = ['message', 'msg', 'error', 'error_description', 'detail', '
  * neither JSON nor a page. Everything else throws ERR_UPLOAD_SERVICE_REPLY. A page (HTML) is never taken for an answer,
  * because the login page of a network would then pass for a success.
  */
-export function readJson(reply: TransportReply, { operation, words }: Asked, isBodyNeeded: boolean): unknown {
+export function readJson(reply: TransportReply, asked: Asked, isBodyNeeded: boolean): unknown {
+  const { operation, words, isDoubtful = false } = asked
   const refuse = (what: string): never => {
     throw new UploadError(
       'ERR_UPLOAD_SERVICE_REPLY',
       `The service answered ${reply.status} with ${what} when asked to ${words}. Check the base URL.`,
-      { details: { operation, status: reply.status, isBaseUrlDoubtful: true } },
+      { details: { operation, status: reply.status, isBaseUrlDoubtful: true, isDoubtful: isDoubtful || undefined } },
     )
   }
   // A body that broke off was asked for again, so this one is too large.

@@ -74,7 +74,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
     try {
       addressed = (await callProtocol(options, signal, ask, hearing)) ?? []
     } catch (error) {
-      if (hasOthers && !isRepeat && wasInVain(error, hearing))
+      if (hasOthers && !isRepeat && (wasInVain(error, hearing) || isForeign(error)))
         await record.write({ type, fileIndexes, isRefused: true })
       throw error
     }
@@ -96,8 +96,11 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
       if (!isFileRefusal(error)) throw error
       const [first, ...others] = files
       if (first && others.length === 0) await failFile(first, error)
-      // After a 2xx that lacks some names, the service may still know all of them.
-      else for (const file of files) await registerOrFail([file], isRepeat || isReply(error), signal)
+      else {
+        // After a 2xx that lacks some names, the service may still know all of them.
+        const isKnown = isReply(error) && !(hasOthers && isForeign(error))
+        for (const file of files) await registerOrFail([file], isRepeat || isKnown, signal)
+      }
     }
   }
 
@@ -213,4 +216,10 @@ function isFileRefusal(error: unknown): boolean {
 
 function isReply(error: unknown): boolean {
   return isUploadError(error) && error.code === 'ERR_UPLOAD_SERVICE_REPLY'
+}
+
+/** Somebody else has answered, such as the sign-in page of a network: the service has heard nothing. */
+function isForeign(error: unknown): boolean {
+  const { isBaseUrlDoubtful, isDoubtful } = detailsOf(error)
+  return isReply(error) && isBaseUrlDoubtful === true && isDoubtful !== true
 }

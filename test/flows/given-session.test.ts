@@ -13,6 +13,7 @@ import { noWay } from './outage-rig.ts'
 
 const GIVEN = { mocapTypeId: 2, sessionId: 'theirs' }
 const files = [{ source: bytesSource('a.action', new Uint8Array(3)) }]
+const PAGE = { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>Welcome</html>' }
 const ANSWER_LOST = new TransportError('ERR_UPLOAD_NETWORK', 'Lost', { phase: 'answer', ending: 'doubtful' })
 
 /** A service whose session has the name already, and that is away for as long as `isAway`. */
@@ -105,6 +106,35 @@ it('overwrites nothing for an upload that was paused before its names were sent'
 
   expect((await rig.settled(endOf(upload))).error).toMatchObject({ report: { files: [{ error: { status: 409 } }] } })
   expect(rig.state.overwrites).toBe(0)
+})
+
+it.each([[['a.action']], [['a.action', 'b.action']]])(
+  'overwrites nothing after a sign-in page has answered for the service (%j)',
+  async (names) => {
+    const rig = createTheirs(memoryJournal(), () => {
+      rig.state.isAway = false
+      return PAGE
+    })
+    rig.state.isAway = true
+    const sources = names.map((name) => bytesSource(name, new Uint8Array(3)))
+    const upload = rig.uplink.uploadCaptures({ ...GIVEN, files: sources.map((source) => ({ source })) })
+    await rig.settled(endOf(upload))
+    const resumed = rig.uplink.resume(upload.key, { source: ({ fileIndex }) => sources[fileIndex]! })
+    const { error } = await rig.settled(resumed.then(endOf))
+
+    expect(error).toMatchObject({ report: { files: names.map((name) => ({ name, error: { status: 409 } })) } })
+    expect(rig.state.overwrites).toBe(0)
+  },
+)
+
+it('takes a name for its own where a page came only after an answer to its registration was lost', async () => {
+  const answers = [ANSWER_LOST, PAGE]
+  const rig = createTheirs(memoryJournal(), () => answers.shift()!)
+  rig.state.isAway = true
+  const upload = rig.uplink.uploadCaptures({ ...GIVEN, files })
+  await rig.settled(endOf(upload))
+
+  expect((await endOfResume(rig, upload.key)).report).toMatchObject({ status: 'confirmed' })
 })
 
 it('takes a name for its own where a registration of it may have been heard', async () => {
