@@ -85,8 +85,10 @@ function startAnalysis(
     },
   })
   const tellStatus = (serviceStatus: string): void => {
+    // It was stopped just as the answer came.
+    if (actor.getSnapshot().status !== 'active') return
     // First, so that the report has the word that a host is told of, even if that word makes it stop.
-    if (actor.getSnapshot().status === 'active') actor.send({ type: 'analysis.status', serviceStatus })
+    actor.send({ type: 'analysis.status', serviceStatus })
     emitter.emit('status', { serviceStatus })
   }
 

@@ -98,3 +98,21 @@ it('that is stopped by who is told a word of the service has that word in its re
 
   expect(await settled(analysis.done())).toMatchObject({ status: 'stopped', serviceStatus: 'requested' })
 })
+
+it('that is stopped just as an answer comes is told of no word that its report does not have', async () => {
+  const onCall = { stop: (): void => undefined }
+  const service = (): Answer => {
+    onCall.stop()
+    return ok({ id: 7, status: 'processing' })
+  }
+  const { uplink, settled } = createFarEnd({ service, storage: goodStorage })
+  const analysis = uplink.watchAnalysis(7)
+  const told: unknown[] = []
+  analysis.on('status', (event) => told.push(event))
+  onCall.stop = analysis.stop
+
+  const { serviceStatus } = await settled(analysis.done())
+  await uplink.close()
+
+  expect([serviceStatus, told]).toEqual([undefined, []])
+})
