@@ -105,7 +105,7 @@ function startAnalysis(
             if (String(id) === String(analysisId)) idOfService = id
             return record
           }
-          return pollAnalysis(clock, get, options, signal, tellStatus)
+          return pollAnalysis(clock, get, options, signal, tellStatus, segments !== undefined)
         }),
       },
     }),

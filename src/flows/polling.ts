@@ -92,13 +92,14 @@ export async function pollAnalysis(
   options: PollingOptions,
   signal: AbortSignal,
   onStatus: (serviceStatus: string) => void,
+  /** Whether the service has answered a call of this analysis. */
+  hasAnswered = false,
 ): Promise<PollResult> {
   const { deadlineMs, pollDelaysMs } = { ...DEFAULT_POLLING, ...given(options) }
   const endsAtMs = clock.monotonicNow() + deadlineMs
   const leftMs = (): number => endsAtMs - clock.monotonicNow()
   let serviceStatus: string | undefined
   let failure: ErrorSummary | undefined
-  let hasAnswered = false
   for (let turn = 0; ; turn += 1) {
     // For as long as there is time: the client would ask an absent service for as long as the service is waited for.
     const limitMs = Math.max(leftMs(), LAST_QUESTION_MS)

@@ -109,6 +109,13 @@ it('has failed at once where its submit is clearly refused', async () => {
   expect(calls).toEqual([CREATE, SUBMIT])
 })
 
+it('goes on where a sign-in page answers the first question after its submit: the service has answered before', async () => {
+  const { report, calls } = await ended({ [POLL]: [{ status: 200, body: '<html>Welcome</html>' }] })
+
+  expect(report).toMatchObject({ status: 'completed' })
+  expect(calls).toEqual([CREATE, SUBMIT, POLL, POLL])
+})
+
 it('has failed where no try of its submit had an answer: the service is asked no more', async () => {
   const { report, calls } = await ended({ [SUBMIT]: Array<Answer>(20).fill({ status: 500 }) })
 
