@@ -77,7 +77,16 @@ export interface BrowserUplink extends Uplink {
  * need the option `tuning`: `adaptiveTuning` from `mocap-uplink/tuning`.
  */
 export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
-  const { transport, storageTransport, journal, clock = pageClock(), random, keepsAwake = true, ...own } = options
+  const {
+    transport,
+    storageTransport,
+    journal,
+    clock = pageClock(),
+    random,
+    explain,
+    keepsAwake = true,
+    ...own
+  } = options
   const isKeeping = platformLocks() && typeof indexedDB !== 'undefined'
   const kept = journal ?? (isKeeping ? indexedDbJournal({ clock }) : memoryJournal())
   const uplink = createPortableUplink(
@@ -88,9 +97,9 @@ export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
       partSizeBytes: own.partSizeBytes ?? ((bytes) => defaultPartSize(bytes, PARTS_PER_FILE)),
     },
     {
-      // A browser knows when it has no network, not when it has one. Other runtimes leave `onLine` undefined, which says nothing.
-      explain: () => ({ isOffline: (navigator.onLine as boolean | undefined) === false }),
       ...own,
+      // A browser knows when it has no network, not when it has one. Other runtimes leave `onLine` undefined, which says nothing.
+      explain: explain ?? (() => ({ isOffline: (navigator.onLine as boolean | undefined) === false })),
       transport: transport ?? tellingHiddenAnswers(fetchTransport()),
       storageTransport: storageTransport ?? transport ?? sharingHosts(tellingHiddenAnswers(pageTransport())),
       journal: kept,
