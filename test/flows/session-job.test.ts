@@ -107,6 +107,35 @@ describe('a file that needs no call', () => {
   })
 })
 
+it('a file that went to another session gets its addresses and is confirmed there, by its place if it has no id', async () => {
+  const asked: unknown[] = []
+  const { file, job, record, signal } = await begunSession(
+    memoryJournal(),
+    {
+      register(sessionId) {
+        asked.push(['register', sessionId])
+        return Promise.resolve([{ fileIndex: 0, addresses: ['https://s.test/3'] }])
+      },
+      confirm(sessionId, serverFileId) {
+        asked.push(['confirm', sessionId, serverFileId])
+        return Promise.resolve()
+      },
+    },
+    2,
+  )
+  const moved = [{ fileIndex: 0, addresses: ['https://s.test/2'] }]
+  await record.write({ type: 'session.replaced', sessionId: 's2', files: moved })
+
+  await job.renew(file, { isDead: true, error: EXPIRED, lifeMs: undefined, signal })
+  await record.write({ ...RECEIVED, generation: 1 })
+  await job.finish(file, signal, onHang)
+
+  expect(asked).toEqual([
+    ['register', 's2'],
+    ['confirm', 's2', 0],
+  ])
+})
+
 it.each([
   ['by a record alone', {}, 64],
   ['by a call', { confirm: () => Promise.resolve() }, undefined],
