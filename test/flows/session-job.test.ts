@@ -329,22 +329,31 @@ describe('names', () => {
     ])
   })
 
+  const REFUSED = new HttpStatusError('ERR_UPLOAD_SERVICE_REFUSED', 'No such name.', { status: 422 })
   it.each([
-    ['one is refused', new HttpStatusError('ERR_UPLOAD_SERVICE_REFUSED', 'No such name.', { status: 422 }), false],
-    ['one gets no address: the service may know all', new UploadError('ERR_UPLOAD_SERVICE_REPLY', 'None.'), true],
-  ])('of which %s, are asked for one by one: the others go on, and only that one fails', async (_, error, isRepeat) => {
+    ['one is refused', REFUSED, false, false],
+    ['one is refused of those that an earlier life asked for', REFUSED, true, true],
+    [
+      'one gets no address: the service may know all',
+      new UploadError('ERR_UPLOAD_SERVICE_REPLY', 'None.'),
+      false,
+      true,
+    ],
+  ])('of which %s, are asked for one by one: the others go on, and only that one fails', async (...how) => {
+    const [, error, wasAsked, isRepeat] = how
     const asked: [string, boolean][] = []
     const register: NonNullable<Protocol['register']> = (_session, plans, options) => {
       asked.push([plans.map(({ name }) => name).join(), options.isRepeat])
       if (plans.some(({ fileIndex }) => fileIndex === 2)) return Promise.reject(error)
       return Promise.resolve(plans.map(({ fileIndex, name }) => ({ fileIndex, addresses: [`https://s.test/${name}`] })))
     }
-    const { job, signal } = await begunSession(memoryJournal(), { register }, 4)
+    const { job, record, signal } = await begunSession(memoryJournal(), { register }, 4)
+    if (wasAsked) await record.write({ type: 'files.registering', fileIndexes: [1, 2, 3] })
 
     await job.replenish(signal)
 
     const each = ['1.c3d', '2.c3d', '3.c3d'].map((name) => [name, isRepeat])
-    expect(asked).toEqual([['1.c3d,2.c3d,3.c3d', false], ...each])
+    expect(asked).toEqual([['1.c3d,2.c3d,3.c3d', wasAsked], ...each])
     expect(job.ledger.files.map(({ state }) => state)).toEqual(['ready', 'ready', 'failed', 'ready'])
   })
 
