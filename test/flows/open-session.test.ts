@@ -93,3 +93,37 @@ it.each([
     expect(onRecord).toEqual(types)
   },
 )
+
+/** How opening one ends: the records, and whether it was asked for. `looking`: whether anybody wants it still. */
+async function endOf(looking: AbortSignal, create: Protocol['create']) {
+  const [journal, clock] = [memoryJournal(), createSimulatedClock()]
+  let isAsked = false
+  const protocol: Protocol = {
+    traits: TRAITS,
+    create(...asked) {
+      isAsked = true
+      return create(...asked)
+    },
+    request: () => ({ method: 'PUT', headers: {} }),
+    judge: (_reply, unit) => ({ kind: 'received', acceptedEnd: unit.end }),
+  }
+  const options = { record: createSessionRecord(journal, clock, 'k'), protocol, clock, report: () => undefined }
+  await expect(openSession(options, [], new AbortController().signal, looking)).rejects.toThrow()
+  return { isAsked, types: (await journal.read('k')).map(({ type }) => type) }
+}
+
+it('none is asked for that was given up before, and none can be there', async () => {
+  const create = () => Promise.reject(new Error('It is not to be asked.'))
+
+  expect(await endOf(AbortSignal.abort(), create)).toEqual({ isAsked: false, types: ['session.refused'] })
+})
+
+it('one may be there of a create that fails without saying so, though nobody had heard of its last try that was told', async () => {
+  const wait = { host: 's:443', operation: 'create', reason: 'no connection', sinceMs: 0, untilMs: 1, giveUpAtMs: 2 }
+  const create: Protocol['create'] = (_plans, _signal, onWaiting) => {
+    onWaiting?.({ ...wait, isDoubtful: false })
+    return Promise.reject(new Error('Another try, which it did not tell of.'))
+  }
+
+  expect(await endOf(new AbortController().signal, create)).toEqual({ isAsked: true, types: [] })
+})
