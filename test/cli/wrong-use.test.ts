@@ -53,7 +53,11 @@ describe.concurrent('wrong use', () => {
   it.each<[string, string[], RegExp]>([
     ['an unknown command', ['upload', 'x'], /unknown command 'upload'/],
     ['a misspelt command', ['vidoe', 'x'], /unknown command 'vidoe', did you mean video\? See mocap-uplink --help\./],
-    ['an unknown option', ['video', 'swing.mp4', ...VIDEO, '--bogus=hush-hush'], /unknown option '--bogus=…'/],
+    ...['--bogus', '-b'].map((option): [string, string[], RegExp] => [
+      `an unknown option ${option}, whose value is not repeated`,
+      ['video', 'swing.mp4', ...VIDEO, `${option}=hush's\nhush`],
+      new RegExp(`^error: unknown option '${option}=…'\\. See mocap-uplink help video\\. \\(`),
+    ]),
     [
       'options before the command',
       ['--base-url=hush-hush', 'video', 'swing.mp4', ...VIDEO],
