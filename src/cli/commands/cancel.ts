@@ -23,7 +23,7 @@ import { countOf, staysConfirmed } from '../views/wording.ts'
 
 const HELP =
   'Gives the whole upload up, confirmed files too, unless --keep-confirmed lets these stay. Asks first where files are confirmed or may be, unless --yes or --json is given or there is no terminal to ask at; whoever says no ends it with 1. Ends with 0 when the service was told, or has nothing to be told: it has no call that ends a capture ' +
-  'session. Ends with 1 when it could not be told; the same command tells it later. Ends with 2 where everything is confirmed: then there is nothing to give up.'
+  'session. Ends with 1 when it could not be told; the same command tells it later. Without --keep-confirmed, ends with 2 where everything is confirmed: then there is nothing to give up.'
 
 type SessionIds = SessionSummary['sessionIds']
 
