@@ -16,7 +16,7 @@ import { keptSessions, readableSession, type KeptSessions } from '../kept-sessio
 import { addServiceOptions, addStateOption, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
 import { printCalls } from '../views/plan-view.ts'
-import { isToldLater } from '../views/sessions-view.ts'
+import { isOfProgram, isToldLater, OF_PROGRAM } from '../views/sessions-view.ts'
 import { uplinkFromOptions } from '../options/uplink-from-options.ts'
 import { resultOf } from '../upload-result.ts'
 import { countOf, staysConfirmed } from '../views/wording.ts'
@@ -50,6 +50,7 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
     if (session.status === 'confirmed' && !isKeeping) {
       invalid(`${key} is confirmed as a whole, so there is nothing to give up. Its files stay with the service.`)
     }
+    if (isOfProgram(session)) invalid(`${key} ${OF_PROGRAM}. To forget it on this machine: ${forget}`)
     const uplink = await uplinkFromOptions(options, context, kept.journal)
     const isMore = session.keepsConfirmed === true && !isKeeping
     const { sessionIds, unanswered } = await whatEnds(kept, session, isKeeping)
