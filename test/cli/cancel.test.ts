@@ -261,7 +261,7 @@ describe('cancel', () => {
     ])
     expect(named.map(({ code }) => code)).toEqual([2, 2])
     for (const { stderr } of named) expect(stderr).toContain(ofProgram)
-    expect(named[1]?.stderr).toContain(`To forget it on this machine: mocap-uplink sessions --forget ${key}`)
+    expect(named[1].stderr).toContain(`To forget it on this machine: mocap-uplink sessions --forget ${key}`)
     expect(forgotten).toMatchObject({ code: 0, stdout: `removed ${key}; no service was told\n` })
   })
 
