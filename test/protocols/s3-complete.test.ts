@@ -133,7 +133,7 @@ it.each(['list', 'head'] as const)(
       return operation === asked ? 'no connection' : failing('NoSuchUpload', 404)
     })
     const doubts: unknown[] = []
-    const onWaiting = (wait?: HostWait | null) => void (wait?.operation === asked && doubts.push(wait.isDoubtful))
+    const onWaiting = (wait?: HostWait | null) => wait?.operation === asked && doubts.push(wait.isDoubtful)
 
     const failed = completeS3Upload({ ...ports, onWaiting }, UPLOAD, PARTS, NEVER).catch((error: unknown) => error)
     await clock.advance(2 * 3_600_000)
