@@ -51,6 +51,11 @@ export function kindsIn(accept: string): string[] {
   return kinds.filter((kind) => kind)
 }
 
+/** What those kinds are called: `.mov`, `video/*` and `video/mp4` are MOV, VIDEO and MP4. Pages often name one by its ending and its type. */
+export function kindNames(accept: string): string[] {
+  return [...new Set(kindsIn(accept).map((kind) => kind.replace(/^\.|\/\*$|^.+\/(?=\w)/, '').toUpperCase()))]
+}
+
 /** The `accept` attribute. Without it: phone clips for the flow `video` and captures of kind `video`, everything for other captures. */
 export function acceptOf(element: Element, flow: UploaderFlow, input: UploaderInput): string {
   const own = element.getAttribute('accept')
