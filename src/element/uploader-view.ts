@@ -216,8 +216,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     else if (action === 'chooseAgain') void zone.choose(item)
     // It may have been started since its row was drawn.
     else if (isReady(item)) {
-      list.remove(item)
-      rows.remove(item)
+      rows.remove(item, list.remove(item))
       announcer.say(words().saidRemoved(item.location))
     }
   }
