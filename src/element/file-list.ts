@@ -86,8 +86,8 @@ export function createFileList(onAction: (item: Item, action: RowAction) => void
     draw(items, look) {
       setAttribute(element, 'aria-label', look.words.files)
       const here = new Set(items)
-      for (const item of rows.keys())
-        if (!here.has(item)) remove(item, item.replacedBy && here.has(item.replacedBy) ? item.replacedBy : undefined)
+      // An heir that is not here either comes up in its turn.
+      for (const item of rows.keys()) if (!here.has(item)) remove(item, item.replacedBy)
       // Read first: a button that is hidden loses the focus as soon as anybody asks for it.
       const focused = focusedBeside(element)
       const untilMs = performance.now() + DRAWING_MS
