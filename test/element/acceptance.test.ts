@@ -123,6 +123,7 @@ it.each([
   ['video/mp4', ['a.mp4']],
   ['video/quicktime', []],
   ['image/*, .csv', ['b.csv']],
+  ['.csv, */*', ['a.mp4', 'b.csv']],
 ])('knows the type of a file that the browser gave it: %s', (accept, expected) => {
   const files = [new File(['one'], 'a.mp4', { type: 'video/mp4' }), new File(['one'], 'b.csv')]
   const { accepted } = judgeFiles(
