@@ -14,7 +14,7 @@ export interface S3Options {
   readonly region?: string
   /** The store's keys. Secret. Default: what the AWS SDK finds (environment, profile, the machine's role). */
   readonly keys?: { readonly accessKeyId: string; readonly secretAccessKey: string }
-  /** Uses `host/bucket/key` instead of `bucket.host/key`. Default: true with an endpoint, false without. */
+  /** Uses `host/bucket/key` instead of `bucket.host/key`. Default: true with an endpoint or a dot in the bucket's name, else false. */
   readonly pathStyle?: boolean
 }
 
@@ -39,7 +39,8 @@ export function resolveS3(options: S3Options): S3Settings {
     's3.keys must hold both keys, without spaces',
   )
   const endpoint = originOf(options.endpoint ?? `https://s3.${region}.amazonaws.com`, 's3.endpoint')
-  const pathStyle = options.pathStyle ?? options.endpoint !== undefined
+  // The certificate of `*.host` is good for no name with one dot more.
+  const pathStyle = options.pathStyle ?? (options.endpoint !== undefined || bucket.includes('.'))
   const reached = originOf(options.publicEndpoint ?? endpoint, 's3.publicEndpoint')
   const { protocol, host } = new URL(reached)
   const place = pathStyle

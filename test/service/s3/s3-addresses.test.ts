@@ -93,6 +93,8 @@ describe('what is said of the store', () => {
   it.each([
     [{}, 'https://recordings.s3.us-east-1.amazonaws.com', '/'],
     [{ pathStyle: true }, 'https://s3.us-east-1.amazonaws.com', '/recordings/'],
+    // A host with one dot more would have no certificate.
+    [{ bucket: 'recordings.example' }, 'https://s3.us-east-1.amazonaws.com', '/recordings.example/'],
     [{ endpoint: 'https://store:7480' }, 'https://store:7480', '/recordings/'],
     [{ endpoint: 'https://store:7480', pathStyle: false }, 'https://recordings.store:7480', '/'],
   ])('%o puts the bucket at %s%s', (options, origin, pathPrefix) => {
