@@ -38,7 +38,7 @@ export function resolveS3(options: S3Options): S3Settings {
     keys === undefined || (isVisibleAscii(keys.accessKeyId) && isVisibleAscii(keys.secretAccessKey)),
     's3.keys must hold both keys, without spaces',
   )
-  const endpoint = originOf(options.endpoint ?? `https://s3.${region}.amazonaws.com`, 's3.endpoint')
+  const endpoint = originOf(options.endpoint ?? `https://s3.${region}.${domainOf(region)}`, 's3.endpoint')
   // The certificate of `*.host` is good for no name with one dot more.
   const pathStyle = options.pathStyle ?? (options.endpoint !== undefined || bucket.includes('.'))
   const reached = originOf(options.publicEndpoint ?? endpoint, 's3.publicEndpoint')
@@ -47,6 +47,12 @@ export function resolveS3(options: S3Options): S3Settings {
     ? { origin: reached, pathPrefix: `/${bucket}/` }
     : { origin: `${protocol}//${bucket}.${host}`, pathPrefix: '/' }
   return { bucket, endpoint, region, pathStyle, keys, place }
+}
+
+/** China and the European Sovereign Cloud are apart from the rest of AWS. */
+function domainOf(region: string): string {
+  if (region.startsWith('cn-')) return 'amazonaws.com.cn'
+  return region.startsWith('eusc-') ? 'amazonaws.eu' : 'amazonaws.com'
 }
 
 function originOf(text: string, name: string): string {

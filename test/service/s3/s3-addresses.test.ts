@@ -21,6 +21,8 @@ function signerOf(options: Partial<Parameters<typeof resolveS3>[0]> = {}) {
 describe('an address of the bucket', () => {
   it.each([
     ['of AWS', {}],
+    ['of AWS in China', { region: 'cn-north-1' }],
+    ['of AWS in its European cloud', { region: 'eusc-de-east-1' }],
     ['of a store with a name of its own', { endpoint: 'http://127.0.0.1:7480' }],
   ])('%s is the one that the SDK would sign', async (_, options) => {
     const client = new S3Client({
