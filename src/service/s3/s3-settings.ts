@@ -46,6 +46,7 @@ export function resolveS3(options: S3Options): S3Settings {
   const place = pathStyle
     ? { origin: reached, pathPrefix: `/${bucket}/` }
     : { origin: `${protocol}//${bucket}.${host}`, pathPrefix: '/' }
+  check(URL.canParse(place.origin), 's3.pathStyle must be true where the store is reached by an IP address')
   return { bucket, endpoint, region, pathStyle, keys, place }
 }
 

@@ -85,6 +85,7 @@ describe('what is said of the store', () => {
     [{ bucket: 'recordings', endpoint: 'https://store/?secret-word' }, 's3.endpoint'],
     [{ bucket: 'recordings', endpoint: 'https://store/#secret-word' }, 's3.endpoint'],
     [{ bucket: 'recordings', publicEndpoint: 'https://store/path' }, 's3.publicEndpoint'],
+    [{ bucket: 'recordings', endpoint: 'https://10.0.0.1:7480', pathStyle: false }, 's3.pathStyle'],
     [{ bucket: 'recordings', keys: { accessKeyId: 'a', secretAccessKey: 'secret-word with blanks' } }, 's3.keys'],
     [{ bucket: 'recordings', keys: { accessKeyId: '', secretAccessKey: 'secret-word' } }, 's3.keys'],
   ])('is refused with its name and rule, and without secrets: %#', (options, name) => {
