@@ -110,6 +110,16 @@ describe('the files of diskJournal', () => {
     expect(await readdir(folder)).toEqual([])
   })
 
+  it('are let go only once all is in them that was appended before', async () => {
+    const journal = diskJournal({ folder: await temporary() })
+    const session = await journal.open('k')
+    let isThere = false
+    void session.append([confirmed(0)]).then(() => (isThere = true))
+    await session.close()
+
+    expect(isThere).toBe(true)
+  })
+
   it.skipIf(!canMountHere)('are opened also where what a dead process left beside them cannot be removed', async () => {
     const folder = await temporary()
     const journal = diskJournal({ folder })
