@@ -114,7 +114,7 @@ describe('the files of diskJournal', () => {
     const journal = diskJournal({ folder: await temporary() })
     const session = await journal.open('k')
     let isThere = false
-    void session.append([confirmed(0)]).then(() => (isThere = true))
+    void Promise.resolve(session.append([confirmed(0)])).then(() => (isThere = true))
     await session.close()
 
     expect(isThere).toBe(true)
