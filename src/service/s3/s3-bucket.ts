@@ -48,12 +48,16 @@ export interface Bucket {
   allowOrigins(origins: readonly string[]): Promise<void>
   /** The current keys to sign with. */
   keys(): Promise<S3Keys>
+  /** How far the store's clock is ahead of this machine's, ms, by its last answer. 0 where they differ by less than minutes. */
+  clockAheadMs(): number
   close(): void
 }
 
 const TIMES = { connectionTimeout: 5_000, socketTimeout: 120_000 } as const
 /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html */
 const MAX_PARTS = 10_000
+/** By less, an answer may merely have been long on its way. Stores take addresses that are wrong by this much. */
+const LEAST_SKEW_MS = 240_000
 const REFUSED: Readonly<Record<string, Completion>> = {
   NoSuchUpload: 'no-upload',
   // Ceph's answer for an upload that is just being aborted.
@@ -156,6 +160,10 @@ export function openBucket({ bucket: Bucket, endpoint, region, pathStyle, keys }
       await named('set the origins', () => client.send(new PutBucketCorsCommand({ Bucket, CORSConfiguration })))
     },
     keys: () => named('find its keys', () => client.config.credentials()),
+    clockAheadMs() {
+      const { systemClockOffset: aheadMs } = client.config
+      return Math.abs(aheadMs) < LEAST_SKEW_MS ? 0 : aheadMs
+    },
     close: () => client.destroy(),
   }
 }
