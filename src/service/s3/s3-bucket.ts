@@ -36,8 +36,8 @@ export interface Bucket {
   /** All parts in order. Undefined if there is no such upload, `unknown` if the store has no such call. */
   listParts(key: string, uploadId: string, signal?: AbortSignal): Promise<StoredPart[] | 'unknown' | undefined>
   complete(key: string, uploadId: string, etags: readonly string[]): Promise<Completion>
-  /** Asks once to abort an upload. `absent` if there is none, `unknown` if the store has no such call. */
-  abort(key: string, uploadId: string, signal?: AbortSignal): Promise<'asked' | 'absent' | 'unknown'>
+  /** Asks once to abort an upload. False if there is none, or the store has no such call. */
+  abort(key: string, uploadId: string, signal?: AbortSignal): Promise<boolean>
   /** Uploads of exactly this key; none if the store has no such call. */
   listUploads(key: string, signal?: AbortSignal): Promise<string[]>
   head(key: string): Promise<StoredObject | undefined>
@@ -116,12 +116,10 @@ export function openBucket({ bucket: Bucket, endpoint, region, pathStyle, keys }
     },
     async abort(Key, UploadId, signal) {
       const at = { Bucket, Key, UploadId }
-      return knownOr('unknown' as const, async () => {
-        const answer = await absentOr('abort an upload', () =>
-          client.send(new AbortMultipartUploadCommand(at), until(signal)),
-        )
-        return answer === undefined ? ('absent' as const) : ('asked' as const)
-      })
+      const answer = await knownOr(undefined, () =>
+        absentOr('abort an upload', () => client.send(new AbortMultipartUploadCommand(at), until(signal))),
+      )
+      return answer !== undefined
     },
     async listUploads(Key, signal) {
       const asked = { Bucket, Prefix: Key }
