@@ -462,7 +462,7 @@ describe('a store that is away', () => {
 })
 
 describe('addresses', () => {
-  it('are dated by the clock of the store, which would refuse others, as soon as it has told its time', async () => {
+  it('are dated by the clock of the store, which may refuse others, as soon as it has told its time', async () => {
     const sessionId = await openCaptureSession(service)
     const datesBy = async (aheadMs: number, name: string) => {
       const headers = { date: new Date(Date.now() + aheadMs).toUTCString() }
