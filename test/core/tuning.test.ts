@@ -103,21 +103,27 @@ describe('parts to a host so near that no line lies between', () => {
 
 describe('parts under a limit of the rate', () => {
   /** A line that carries so many bytes in a tenth of a second, and answers after so long, ms. */
-  async function limited() {
+  async function limited(concurrency: number | 'auto' = 'auto') {
     const clock = createSimulatedClock()
-    const line = { asked: 0, answerMs: 40 }
+    const line = { asked: 0, answerMs: 40, isIdle: false, signal: new AbortController().signal }
     const tuning = adaptiveTuning({
       transport: {
         ...aTransport({}),
-        roundTrip: () => {
+        roundTrip: (_url, signal) => {
           line.asked += 1
+          line.signal = signal
           return new Promise<void>((resolve) => void clock.setTimeout(() => resolve(), line.answerMs))
         },
       },
-      ...{ clock, hearing: lineHearing(), limitRate: 512 * 1024 },
+      ...{ clock, hearing: lineHearing(), limitRate: 512 * 1024, concurrency },
     })
     const sampling = tuning.sample?.({
-      ...{ clock, inFlight: () => tuning.limit(), resize: () => undefined, sampled: () => undefined },
+      ...{
+        clock,
+        inFlight: () => (line.isIdle ? 0 : tuning.limit()),
+        resize: () => undefined,
+        sampled: () => undefined,
+      },
     })
     onTestFinished(() => sampling?.setActive(false))
     await tuning.transport.send(request)
@@ -129,7 +135,7 @@ describe('parts under a limit of the rate', () => {
         await clock.advance(100)
       }
     }
-    return { line, tuning, pass }
+    return { line, tuning, sampling, pass }
   }
 
   it('are as few as reach it, no connections are opened to learn more, and more are found once it is lifted', async () => {
@@ -143,6 +149,28 @@ describe('parts under a limit of the rate', () => {
 
     expect(line.asked).toBeGreaterThan(1)
     expect(tuning.limit()).toBeGreaterThan(4)
+  })
+
+  it('are the number that was given, and nothing is asked of the line then', async () => {
+    const { line, tuning, pass } = await limited(8)
+    await pass(10, 51 * 1024)
+
+    expect([tuning.limit(), line.asked]).toEqual([8, 0])
+  })
+
+  it('are not looked for while none is under way, and no longer once all has been sent', async () => {
+    const { line, tuning, sampling, pass } = await limited()
+    tuning.limitRate('off')
+    line.isIdle = true
+    await pass(10, 0)
+    expect(line.asked).toBe(1)
+
+    line.isIdle = false
+    line.answerMs = 60_000
+    await pass(1, 2e6)
+    expect([line.asked, line.signal.aborted]).toEqual([2, false])
+    sampling?.setActive(false)
+    expect(line.signal.aborted).toBe(true)
   })
 
   it('are not many more on a line that they fill, though it is lifted after hours: what an empty line answers is still known', async () => {
