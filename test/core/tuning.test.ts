@@ -62,6 +62,11 @@ describe('one fixed number of parts', () => {
     expect(() => fixedTuning(options).limitRate('1MB')).toThrow('mocap-uplink/tuning')
   })
 
+  it.each([0, 65, 1.5, NaN, '4' as unknown as number])('is never %o', (concurrency) => {
+    for (const makeTuning of [fixedTuning, adaptiveTuning])
+      expect(() => makeTuning({ ...options, concurrency })).toThrow('whole number from 1 to 64')
+  })
+
   it('keeps its number', () => {
     expect(fixedTuning({ ...options, isBackground: false }).limit()).toBe(5)
   })
