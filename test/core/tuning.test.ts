@@ -2,10 +2,12 @@
 
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { adaptiveTuning } from '../../src/core/adaptive-tuning.ts'
+import { createTunedEngine } from '../../src/core/engine.ts'
 import { lineHearing } from '../../src/core/line/hearing.ts'
 import type { Transport, TransportRequest } from '../../src/core/ports.ts'
 import { fixedTuning } from '../../src/core/tuning.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
+import { createWorld } from '../simulation/world.ts'
 
 const reply = { status: 200, headers: {}, body: new Uint8Array(), isBodyCut: false }
 
@@ -69,6 +71,45 @@ describe('one fixed number of parts', () => {
 
   it('keeps its number', () => {
     expect(fixedTuning({ ...options, isBackground: false }).limit()).toBe(5)
+  })
+})
+
+describe('what an engine tells its tuning', () => {
+  it('is when parts begin to go and when none is left, each that was taken, and all bytes, those in vain included', async () => {
+    let answers = 0
+    const world = createWorld({ fault: () => (answers++ === 1 ? { kind: 'status', status: 500 } : undefined) })
+    const { clock, store: transport } = world
+    const told: string[] = []
+    let bytes = 0
+    const engine = createTunedEngine({ clock, transport, random: () => 0.5 }, (options) => ({
+      ...fixedTuning({ ...options, concurrency: 2 }),
+      sample: () => ({
+        begin: () => told.push('begin'),
+        setActive: (isActive) => told.push(isActive ? 'active' : 'idle'),
+        partDone: () => told.push('part'),
+        addBytes: (more) => (bytes += more),
+      }),
+    }))
+    const run = () => {
+      const job = world.job({ sources: world.sources([300]), partSizeBytes: 100 })
+      return engine.run(job, new AbortController().signal)
+    }
+    await world.until(Promise.all([run(), run()]))
+    await world.clock.advance(60_000)
+    await world.until(run())
+
+    const parts = (count: number): string[] => Array.from({ length: count }, () => 'part')
+    expect(told.filter((what) => what !== 'begin')).toEqual([
+      'active',
+      ...parts(6),
+      'idle',
+      'active',
+      ...parts(3),
+      'idle',
+    ])
+    expect(told.slice(0, 2)).toEqual(['active', 'begin'])
+    expect(told.lastIndexOf('begin')).toBe(told.lastIndexOf('active') + 1)
+    expect(bytes).toBe(1_000)
   })
 })
 
