@@ -37,6 +37,8 @@ ask.addEventListener('submit', (event) => {
   document.querySelector<HTMLElement>('mocap-uploader:not([hidden])')?.focus()
 })
 tellUploaders()
+// A key that is pasted into the address bar of this page loads nothing by itself, and would stay there to be seen.
+addEventListener('hashchange', () => location.reload())
 const key = takeKey()
 if (key === undefined) askForKey('')
 else open(key)
