@@ -16,6 +16,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
   exports: Record<string, string | Record<string, Record<string, string> | null>>
   imports: Record<string, object | string>
   bin: Record<string, string>
+  scripts: Record<string, string>
 }
 let project: string
 
@@ -160,6 +161,10 @@ describe('the packed package', () => {
 
     expect(types).toContain('node.d.ts')
     expect(naming.toSorted()).toEqual(['service.d.cts', 'service.d.ts'])
+  })
+
+  it('is built by whoever packs it: from a fresh clone it would go without a file of its own', () => {
+    expect(manifest.scripts['prepack']).toMatch(/^npm run .*build\b/)
   })
 
   it('has a file for every export and every export type', () => {
