@@ -5,6 +5,7 @@ import { ended, follow } from './follow-upload.ts'
 import { onNextFrame } from './next-frame.ts'
 import { NOTHING_YET, type UploadView } from './upload-view.ts'
 
+/** One upload after the other, as something that can be rendered. */
 export interface UploadStore {
   /**
    * Calls `begin` at once and follows the upload that it returns: `start(() => uplink.uploadVideos({ … }))`, or
