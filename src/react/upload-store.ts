@@ -64,8 +64,9 @@ export function createUploadStore({ schedule = onNextFrame }: UploadStoreOptions
   async function run(begin: () => Upload | Promise<Upload>): Promise<void> {
     try {
       const upload = await begin()
-      gather({ upload })
+      // This throws at what is no upload, such as the report of one.
       const unfollow = follow(upload, { gather, view: () => gathered })
+      gather({ upload })
       if (asked) void upload[asked]()
       else if (isPaused) upload.pause()
       const report = await upload.done().finally(unfollow)
