@@ -29,7 +29,11 @@ export async function findFiles(
   output: Output,
 ): Promise<readonly { readonly source: Source }[]> {
   const wait = slowDrive(output)
-  const found = await wait(`for files in "${paths.join('", "')}"`, filesUnder(paths))
+  const places = firstOf(
+    paths.map((path) => `"${path}"`),
+    'path',
+  )
+  const found = await wait(`for files in ${places}`, filesUnder(paths))
   for (const entry of found.skipped) tellSkipped(output, entry)
   const files = onceEach(found.files, output).map(({ path, name }) => ({
     path,
@@ -45,7 +49,7 @@ export async function findFiles(
   const named = new Set(paths.map((path) => resolve(path)))
   refuseNamed(unwanted.filter(({ path }) => named.has(resolve(path))))
   if (unwanted.length === files.length)
-    invalid(`There is no file to upload in "${paths.join('", "')}". Skipped: ${listed(unwanted)}.`)
+    invalid(`There is no file to upload in ${places}. Skipped: ${listed(unwanted)}.`)
   for (const entry of unwanted) tellSkipped(output, entry)
   const taken = files.filter((_, index) => reasons[index] === undefined)
   const path = taken.find(({ name }) => !isFileName(name))?.path
@@ -71,9 +75,17 @@ function refuseNamed(named: readonly SkippedEntry[]): void {
 }
 
 function listed(entries: readonly SkippedEntry[]): string {
-  const first = entries.slice(0, NAMED_AT_MOST).map(({ path, reason }) => `${path} (${reason})`)
-  const more = entries.length - first.length
-  return more === 0 ? first.join(', ') : `${first.join(', ')} and ${countOf(more, 'more file')}`
+  return firstOf(
+    entries.map(({ path, reason }) => `${path} (${reason})`),
+    'file',
+  )
+}
+
+/** The first of them, and how many more there are: a shell makes thousands of *.mp4. */
+function firstOf(things: readonly string[], noun: string): string {
+  const first = things.slice(0, NAMED_AT_MOST).join(', ')
+  const more = things.length - NAMED_AT_MOST
+  return more > 0 ? `${first} and ${countOf(more, `more ${noun}`)}` : first
 }
 
 /** Each file once, even if its path is given twice or it lies in a folder that is given too. */

@@ -25,7 +25,8 @@ const EXIT_CODES =
 export function createProgram(context: CommandContext): Command {
   const program = new UplinkCommand('mocap-uplink')
     .description('Uploads motion capture files and videos, and requests analyses.')
-    .version(version)
+    // Not -V as well: commander finds that anywhere, and of *.mp4 with a file -V1.mp4 nothing was sent, and the exit code 0.
+    .version(version, '--version')
     .exitOverride()
     // A mistake is reported where all errors are. Help goes where commander sends it.
     .configureOutput({ outputError: () => undefined })

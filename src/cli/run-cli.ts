@@ -125,7 +125,7 @@ function ofService(error: unknown): { readonly code: string; readonly advice: st
 function wrongUse(error: CommanderError, command: string): UploadError {
   const message = error.message
     .replace(/^error: /, '')
-    .replace(/(--[\w-]+)=[^']*/g, '$1=…')
+    .replace(/^(unknown option '[^=]*)=.*'/s, "$1=…'")
     .replace(/\n\(Did you mean (.*)\?\)$/, ', did you mean $1?')
   const [, option = ''] = /^error: unknown option '(.*)'/.exec(error.message) ?? []
   const file = existsSync(option) ? ` If the file is meant, give it as ./${option}.` : ''

@@ -25,14 +25,17 @@ export interface Interruption {
   readonly reason: StopSignal | undefined
   /** Settles at the first signal. */
   readonly happened: Promise<StopSignal>
-  /** Registers what runs before the process ends at once, such as showing the terminal's cursor again. The newest runs first. */
+  /**
+   * Registers what runs before the process ends at once, by a second signal or an error that nobody caught, such as showing the
+   * terminal's cursor again. The newest runs first.
+   */
   atOnce(cleanUp: () => void): void
   /**
-   * Ends the process. With the exit code of a signal it ends by that signal itself, which a shell sees as the same code, where a
-   * normal exit is of no use: after SIGHUP on a terminal, because Node (20 to 24) resets the terminal and aborts with a core dump if
-   * that was closed; and while a thread waits for a disk or a name server, because Node waits for the thread, and a drive that is gone
-   * may never answer. With another exit code it waits for such a thread for up to a minute, which `tell` hears of; then it is
-   * killed. Any signal ends that wait.
+   * Ends the process, once what is registered has run. With the exit code of a signal it ends by that signal itself, which a shell
+   * sees as the same code, where a normal exit is of no use: after SIGHUP on a terminal, because Node (20 to 24) resets the terminal
+   * and aborts with a core dump if that was closed; and while a thread waits for a disk or a name server, because Node waits for the
+   * thread, and a drive that is gone may never answer. With another exit code it waits for such a thread for up to a minute, which
+   * `tell` hears of; then it is killed. Any signal ends that wait.
    */
   end(exitCode: number, tell: (text: string) => void): void
 }
@@ -48,6 +51,7 @@ export function listenForSignals(): Interruption {
   let tell: (signal: StopSignal) => void = () => undefined
   const happened = new Promise<StopSignal>((resolve) => (tell = resolve))
   const end: Interruption['end'] = (exitCode, tell) => {
+    for (const cleanUp of cleanUps.splice(0).toReversed()) cleanUp()
     const name = SIGNALS.find((each) => SIGNAL_EXIT[each] === exitCode)
     if (name === undefined) {
       exitWhenFree(exitCode, tell)
@@ -73,7 +77,6 @@ export function listenForSignals(): Interruption {
         stop.abort()
         return
       }
-      for (const cleanUp of cleanUps.toReversed()) cleanUp()
       end(SIGNAL_EXIT[name], () => undefined)
     })
   }

@@ -8,8 +8,6 @@ import type { Hearing } from './line/hearing.ts'
 
 export type ConcurrencyOptions =
   | {
-      /** Default 1. */
-      readonly min?: number
       /** Default 4. */
       readonly start?: number
       /** Default 64. */
@@ -23,8 +21,8 @@ export type ConcurrencyOptions =
   | { readonly fixed: number }
 
 /**
- * Makes a controller: `fixed` keeps one number, the other form finds its own between `min` and `max`. Without `hearing` it goes
- * by rates alone. Throws ERR_UPLOAD_INVALID_ARGUMENT unless 1 ≤ min ≤ start ≤ max, all whole.
+ * Makes a controller: `fixed` keeps one number, the other form finds its own, `max` at most. Without `hearing` it goes by rates
+ * alone. Throws ERR_UPLOAD_INVALID_ARGUMENT unless 1 ≤ start ≤ max, all whole.
  */
 export function createConcurrency(
   options: ConcurrencyOptions = {},
@@ -35,14 +33,13 @@ export function createConcurrency(
     return { limit: () => options.fixed, onSample: () => undefined, isCurious: () => false }
   }
   const max = options.max ?? 64
-  const min = options.min ?? Math.min(1, max)
-  const start = options.start ?? Math.min(Math.max(4, min), max)
-  check([1, min, start, max])
-  return createAdaptiveConcurrency({ min, start, max, near: Math.min(options.near ?? 4, max) }, hearing)
+  const start = options.start ?? Math.min(4, max)
+  check([1, start, max])
+  return createAdaptiveConcurrency({ start, max, near: Math.min(options.near ?? 4, max) }, hearing)
 }
 
 function check(ascending: readonly number[]): void {
   if (ascending.some((value, index) => !Number.isInteger(value) || value < (ascending[index - 1] ?? 1))) {
-    invalid(`Concurrency needs whole numbers, 1 ≤ min ≤ start ≤ max, not ${ascending.slice(1).join(', ')}.`)
+    invalid(`Concurrency needs whole numbers, 1 ≤ start ≤ max, not ${ascending.slice(1).join(', ')}.`)
   }
 }

@@ -1,6 +1,6 @@
 // Every failure of the engine is an UploadError with a code from one closed list. Match on `code`: it survives JSON, realms and
-// two copies of the package. No message holds a signed query, a credential, a body or a header value. Each is one line, even
-// where it contains a file name.
+// two copies of the package. No message holds a signed query or a credential, and of an answer at most words, names and
+// codes, shortened. Each is one line, even where it contains a file name.
 
 import { foreignWords, onOneLine } from './redact.ts'
 

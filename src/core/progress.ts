@@ -71,7 +71,6 @@ export function createProgress(fileSizes: readonly number[]): Progress {
     onSent(unit, attemptBytes, nowMs) {
       const file = fileOf(unit.fileIndex)
       const known = file.received[unit.partNumber]
-      if (known && known.end >= unit.end) return
       // Only bytes without a receipt count, so that none is counted twice.
       const start = Math.max(unit.start, known?.end ?? unit.start)
       const end = Math.min(Math.max(start, unit.start + attemptBytes), unit.end)

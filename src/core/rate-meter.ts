@@ -26,7 +26,6 @@ export function createRateMeter(): RateMeter {
   const fade = (nowMs: number): void => {
     const sinceMs = Math.max(0, nowMs - (lastMs ?? nowMs))
     lastMs = Math.max(nowMs, lastMs ?? nowMs)
-    if (sinceMs === 0) return
     const share = Math.exp(-sinceMs / MEMORY_MS)
     bytes *= share
     // The integral of the fading weight over the elapsed time.
@@ -34,12 +33,12 @@ export function createRateMeter(): RateMeter {
   }
   return {
     add(added, nowMs) {
+      if (added === 0) return
       // The first bytes only start the clock: how long they took is unknown.
-      const isFirst = lastMs === undefined
-      if (isFirst && added === 0) return
+      const counted = lastMs === undefined ? 0 : added
       fade(nowMs)
-      if (added > 0) movedMs = nowMs
-      if (!isFirst) bytes += added
+      bytes += counted
+      movedMs = nowMs
     },
     bytesPerSecond(nowMs) {
       if (lastMs === undefined) return 0

@@ -24,7 +24,7 @@ export type RefusalReason =
   | 'twice'
   /** The same file is in an upload that another tab, or another element of this page, drives. */
   | 'elsewhere'
-  /** Another file of this name is in the list, and a capture session knows a file by its name alone. */
+  /** Another file of this name will be in the same capture session, which knows a file by its name alone. */
   | 'name'
 
 export interface Refusal {
@@ -37,8 +37,8 @@ export interface Refusal {
 export interface AcceptanceRules {
   /** As in `<input accept>`: `.mp4,.mov`, `video/*`. Empty: every kind. */
   readonly accept: string
-  /** A capture session takes files of one kind, and each name once. */
-  readonly isCapture: boolean
+  /** What will be in one capture session with these. It takes files of one kind, and each name once. Undefined for videos. */
+  readonly session: readonly Identity[] | undefined
   /** Files of one name get their folder's name in front, so that none of them has to be refused. */
   readonly isRenaming: boolean
   /** The files of unfinished uploads that are offered. */
@@ -55,11 +55,11 @@ export function judgeFiles<Chosen extends ChosenFile>(
 ): { readonly accepted: Chosen[]; readonly refused: Refusal[] } {
   const accepted: Chosen[] = []
   const refused: Refusal[] = []
-  const names = new Set(present.map(({ fileName }) => fileName))
+  // The first of them says which kind it is.
+  const names = new Set(rules.session?.map(({ fileName }) => fileName))
   const here = namesakesAmong([...present, ...rules.offered])
   const elsewhere = namesakesAmong(rules.driven)
   const kinds = kindsIn(rules.accept.toLowerCase())
-  let isVideo = present[0] && isVideoName(present[0].fileName)
 
   const reasonAgainst = (chosen: ChosenFile): RefusalReason | undefined => {
     const { file } = chosen
@@ -72,9 +72,10 @@ export function judgeFiles<Chosen extends ChosenFile>(
       isSameFile(known, chosen) && (!rules.isRenaming || isSamePlace(known, chosen))
     if (here.of(chosen).some(isIt)) return 'twice'
     if (elsewhere.of(chosen).some(isIt)) return 'elsewhere'
-    if (!rules.isCapture) return undefined
+    if (!rules.session) return undefined
     if (names.has(file.name) && !rules.isRenaming) return 'name'
-    return isVideo === undefined || isVideo === isVideoName(file.name) ? undefined : 'mixed'
+    const [first = file.name] = names
+    return isVideoName(first) === isVideoName(file.name) ? undefined : 'mixed'
   }
 
   for (const chosen of files) {
@@ -85,7 +86,6 @@ export function judgeFiles<Chosen extends ChosenFile>(
       accepted.push(chosen)
       names.add(name)
       here.add(chosen)
-      isVideo ??= isVideoName(name)
     }
   }
   return { accepted, refused }

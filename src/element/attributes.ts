@@ -44,11 +44,16 @@ export function isOn(text: string | null): boolean {
   return text !== null && text !== 'false'
 }
 
-/** The kinds that `accept` names. */
+/** The kinds that `accept` names. None if every kind is taken, for which pages also write the type of all types. */
 export function kindsIn(accept: string): string[] {
   const kinds = accept.split(',').map((kind) => kind.trim())
   // A comma at the end names nothing.
-  return kinds.filter((kind) => kind)
+  return kinds.includes('*/*') ? [] : kinds.filter((kind) => kind)
+}
+
+/** What those kinds are called: `.mov`, `video/*` and `video/mp4` are MOV, VIDEO and MP4. Pages often name one by its ending and its type. */
+export function kindNames(accept: string): string[] {
+  return [...new Set(kindsIn(accept).map((kind) => kind.replace(/^\.|\/\*$|^.+\/(?=\w)/, '').toUpperCase()))]
 }
 
 /** The `accept` attribute. Without it: phone clips for the flow `video` and captures of kind `video`, everything for other captures. */

@@ -1,6 +1,6 @@
 // Where files come in: by a drop on the whole element, by the file picker, and by the folder picker if the browser has one.
 
-import { kindsIn } from './attributes.ts'
+import { kindNames } from './attributes.ts'
 import { build, buildButton, buildIcon, setAttribute, setPart, setText, showText } from './build-element.ts'
 import { filesOfDrop, filesOfHandles, filesOfInput, hasFiles, pickHandles, type ChosenFile } from './chosen-files.ts'
 import { ICONS } from './icons.ts'
@@ -95,8 +95,7 @@ export function createDropZone(
       setAttribute(files, 'accept', accept === '' ? undefined : accept)
       setText(fileButton, words.chooseFiles)
       setText(folderButton, words.chooseFolder)
-      // `.mov`, `video/*` and `video/mp4` are named MOV, VIDEO and MP4.
-      const kinds = kindsIn(accept).map((kind) => kind.replace(/^\.|\/\*$|^.+\/(?=\w)/, '').toUpperCase())
+      const kinds = kindNames(accept)
       showText(hint, kinds.length > 0 && words.accepts(words.list(kinds)))
       element.toggleAttribute('data-large', !isCompact)
       setPart(fileButton, `button choose-button${isCompact ? '' : ' primary-button'}`)

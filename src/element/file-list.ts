@@ -26,8 +26,8 @@ const STEPS: Readonly<Partial<Record<string, number>>> = { ArrowUp: -1, ArrowDow
 
 export interface FileList {
   readonly element: HTMLUListElement
-  /** Removes a row at once, so that the focus is already where the next key is meant to go. */
-  remove(item: Item): void
+  /** Removes a row at once, so that the focus is already where the next key is meant to go. If there is an `heir`, it gets the row. */
+  remove(item: Item, heir: Item | undefined): void
   /** Scrolls to a row, within the list only. */
   reveal(item: Item): void
   /** Draws as many rows as there is time for. Returns true if another frame is needed. */
@@ -63,10 +63,11 @@ export function createFileList(onAction: (item: Item, action: RowAction) => void
     to?.focus()
   }
 
-  const remove = (item: Item): void => {
+  const remove = (item: Item, heir: Item | undefined): void => {
     const row = rows.get(item)
     if (!row) return
     rows.delete(item)
+    if (heir && !rows.has(heir)) return void rows.set(heir, row)
     // To the next button or, from the last one, to the one before.
     for (const step of [1, -1]) if (focusedBeside(element) === row.button) go(row.button, step)
     const group = row.element.parentElement
@@ -85,7 +86,8 @@ export function createFileList(onAction: (item: Item, action: RowAction) => void
     draw(items, look) {
       setAttribute(element, 'aria-label', look.words.files)
       const here = new Set(items)
-      for (const item of rows.keys()) if (!here.has(item)) remove(item)
+      // An heir that is not here either comes up in its turn.
+      for (const item of rows.keys()) if (!here.has(item)) remove(item, item.replacedBy)
       // Read first: a button that is hidden loses the focus as soon as anybody asks for it.
       const focused = focusedBeside(element)
       const untilMs = performance.now() + DRAWING_MS
@@ -95,11 +97,11 @@ export function createFileList(onAction: (item: Item, action: RowAction) => void
         let row = rows.get(item)
         if (!row) {
           if (made.length === MADE_PER_FRAME) return false
-          row = createFileRow(item, onAction)
+          row = createFileRow(onAction)
           rows.set(item, row)
           made.push(row.element)
         }
-        if (drawn.has(item) || !row.draw(look)) return true
+        if (drawn.has(item) || !row.draw(item, look)) return true
         drawn.add(item)
         return performance.now() < untilMs
       })

@@ -1,5 +1,5 @@
-// One row: name, size, state, bar and a button. It is made once and then only changed, so that the focus and a screen
-// reader's place stay where they are.
+// One row: name, size, state, bar and a button. It is made once and then only changed, also if its file is replaced, so that the
+// focus and a screen reader's place stay where they are.
 
 import { build, buildButton, buildIcon, setAttribute, setFacts, setText, showText } from './build-element.ts'
 import { ICONS } from './icons.ts'
@@ -24,21 +24,22 @@ export interface FileRow {
   readonly element: HTMLLIElement
   /** Hidden while there is nothing to do. The list decides whether Tab goes to it. */
   readonly button: HTMLButtonElement
-  /** Returns false if there was nothing to draw, because neither its item nor how it is to be drawn has changed. */
-  draw(look: Look): boolean
+  /** Returns false if there was nothing to draw, because neither the item nor how it is to be drawn has changed. */
+  draw(item: Item, look: Look): boolean
 }
 
-export function createFileRow(item: Item, onAction: (item: Item, action: RowAction) => void): FileRow {
+export function createFileRow(onAction: (item: Item, action: RowAction) => void): FileRow {
   const icon = buildIcon(ICONS.ready)
   const line = icon.firstElementChild
-  const name = build('bdi', 'file-name', {}, item.location)
+  const name = build('bdi', 'file-name')
   const size = build('span', 'file-size')
   const status = build('span', 'file-status')
   const problem = build('p', 'file-problem')
   const [bar, fill] = buildBar('file-bar')
+  let shownItem: Item | undefined
   let action: RowAction | undefined
   const button = buildButton('row-button', () => {
-    if (action) onAction(item, action)
+    if (shownItem && action) onAction(shownItem, action)
   })
   button.tabIndex = -1
   const facts = build('span', 'facts', {}, size, status)
@@ -49,10 +50,11 @@ export function createFileRow(item: Item, onAction: (item: Item, action: RowActi
   return {
     element,
     button,
-    draw(look) {
+    draw(item, look) {
       const { words, isRetryAlone } = look
-      const isSame = drawn?.words === words && drawn.isRetryAlone === isRetryAlone
+      const isSame = item === shownItem && drawn?.words === words && drawn.isRetryAlone === isRetryAlone
       if (isSame && drawnVersion === item.version) return false
+      shownItem = item
       drawn = look
       drawnVersion = item.version
       const { state, error } = item
@@ -60,6 +62,7 @@ export function createFileRow(item: Item, onAction: (item: Item, action: RowActi
       const shown = item.isPaused && isOnItsWay(item) ? 'paused' : state
       setAttribute(element, 'data-state', shown)
       if (line) setAttribute(line, 'd', ICONS[shown])
+      setText(name, item.location)
       setText(size, words.bytes(item.bytes))
       const facts = setFacts(status, statusOf(item, shown, share, look))
       bar.hidden = state !== 'uploading' && state !== 'confirming'

@@ -10,8 +10,8 @@ export interface Rows {
   /** See `UploadList.add`. */
   add(files: readonly ChosenFile[], again?: ChosenAgain): void
   put(added: readonly Item[]): void
-  /** Removes a file. The one whose row it had taken comes back. */
-  remove(item: Item): void
+  /** Removes a file. The one whose row it had taken comes back, and is returned. */
+  remove(item: Item): Item | undefined
   /** A file that failed or was cancelled leaves its row to the one chosen again in its place meanwhile, if there is one. */
   giveWay(item: Item): void
   keep(isKept: (item: Item) => boolean): void
@@ -41,6 +41,7 @@ export function createRows(): Rows {
   }
   const inherit = (same: Item, item: Item): void => {
     take(same)
+    same.replacedBy = item
     // A file that was never begun is gone. Only the one that it had replaced can come back.
     const former = isReady(same) ? takeFormer(same) : same
     if (!former) return
@@ -67,9 +68,11 @@ export function createRows(): Rows {
     remove(item) {
       take(item)
       const former = takeFormer(item)
-      if (!former) return
-      former.replacedBy = undefined
-      put(former)
+      if (former) {
+        former.replacedBy = undefined
+        put(former)
+      }
+      return former
     },
     giveWay(item) {
       const heir = heirs.get(item)

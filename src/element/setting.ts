@@ -12,6 +12,8 @@ export interface Setting {
   readonly flow: UploaderFlow
   readonly accept: string
   readonly isRenaming: boolean
+  /** Whether captures are added to a session that the page names. */
+  readonly isAdding: boolean
   readonly isStartingByItself: boolean
   /** Undefined while neither an Uplink nor a base URL with credentials is given. Throws if the base URL is not a valid one. */
   uplink(): BrowserUplink | undefined

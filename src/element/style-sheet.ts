@@ -37,6 +37,7 @@ const SHEET =
 ` +
   // What a page says of its own text, such as capitals or no line breaks, would pass to the element.
   // Each fact has a dot before it. The dot of the first fact of a line lies before the start of the line, where it is clipped away.
+  // What only screen readers say lies over the last line of pixels. Below it, a dialog that scrolls would get a scroll bar for it.
   `
 :host([hidden]), [hidden] { display: none !important; }
 * { box-sizing: border-box; }
@@ -99,7 +100,7 @@ h2, [data-large] .title { font-size: 1.125em; }
 [data-outcome='problem'] .title { color: var(--_danger); }
 .bar { border-radius: 4px; contain: strict; background: var(--_line); }
 .fill { block-size: 100%; background: var(--_accent); transform-origin: 0; &:dir(rtl) { transform-origin: 100%; } }
-.said { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); }
+.said { position: absolute; margin: -1px; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); }
 
 dialog {
   max-inline-size: min(26rem, 100vw - 32px); padding: 24px;

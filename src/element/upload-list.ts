@@ -40,8 +40,8 @@ export interface UploadList {
    * the row that it belongs to; if that row is under way, only once it has failed or was cancelled.
    */
   add(files: readonly ChosenFile[], again?: ChosenAgain): void
-  /** Removes a file. The one whose row it had taken comes back. */
-  remove(item: Item): void
+  /** Removes a file. The one whose row it had taken comes back, and is returned. */
+  remove(item: Item): Item | undefined
   /** The totals of the uploads that a cancel would end. */
   atStake(): Totals
   /** What was asked for last. It also applies to uploads that are still to be begun or resumed. After a cancel: nothing. */
@@ -156,8 +156,8 @@ export function createUploadList(listener: ListListener): UploadList {
       listener.change()
     },
     remove(item) {
-      rows.remove(item)
       listener.change()
+      return rows.remove(item)
     },
     start(uplink, wanted, setting) {
       const taken = rows

@@ -173,6 +173,7 @@ export class MocapUploaderElement extends Base {
       uplink: () => this.#currentUplink(),
       accept: acceptOf(this, flow, input),
       isRenaming: input.rename ?? false,
+      isAdding: input.sessionId !== undefined,
       isStartingByItself: isOn(this.getAttribute('auto-start')),
       begin(uplink, sources) {
         const files = sources.map((source) => ({ source }))

@@ -72,7 +72,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     onLooked() {
       // Files that came before this look may belong to what it found.
       const early = list.items.filter(isReady)
-      const rest = new Set(judge(early, [], { accept: '', isCapture: false }))
+      const rest = new Set(judge(early, [], { accept: '', session: undefined }))
       for (const item of early) if (!rest.has(item)) list.remove(item)
       // Another tab has confirmed these files meanwhile, or is gone and they are offered.
       const isDriven = new Set(offers.driven.map(({ fileName }) => fileName))
@@ -88,11 +88,13 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     },
     list,
     add(files, again) {
-      const { accept, flow, isStartingByItself } = setting()
+      const { accept, flow, isAdding, isStartingByItself } = setting()
       const here = list.items.filter((item) => !isReplaceable(item) && !again?.has(item))
+      // What has begun is in another session, unless all go into the one that the page names.
+      const session = flow === 'capture' ? here.filter((item) => isAdding || isReady(item)) : undefined
       notices.clear()
       if (files.length === 0) notices.showNothing()
-      const accepted = judge(files, here, { accept, isCapture: flow === 'capture' })
+      const accepted = judge(files, here, { accept, session })
       redraw()
       if (accepted.length === 0) return
       list.add(accepted, again)
@@ -141,7 +143,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
   function judge<Chosen extends ChosenFile>(
     files: readonly Chosen[],
     present: readonly Item[],
-    rules: Pick<AcceptanceRules, 'accept' | 'isCapture'>,
+    rules: Pick<AcceptanceRules, 'accept' | 'session'>,
   ): Chosen[] {
     const { isRenaming } = setting()
     const rest = offers.feed(files)
@@ -214,8 +216,7 @@ export function createUploaderView(target: HTMLElement, setting: () => Setting, 
     else if (action === 'chooseAgain') void zone.choose(item)
     // It may have been started since its row was drawn.
     else if (isReady(item)) {
-      list.remove(item)
-      rows.remove(item)
+      rows.remove(item, list.remove(item))
       announcer.say(words().saidRemoved(item.location))
     }
   }

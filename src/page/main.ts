@@ -7,7 +7,7 @@ import { setText } from '../element/build-element.ts'
 import { defineMocapUploader } from '../element/uploader-element.ts'
 import { MOST_PAGES, readHoldings } from './holdings.ts'
 import { byId, createLists } from './lists.ts'
-import { forgetKey, keepKey, takeKey } from './service-key.ts'
+import { forgetKey, hasKey, keepKey, takeKey } from './service-key.ts'
 
 /** Least time between two looks at what the service holds, ms. A hidden page does not look. */
 const LOOK_EVERY_MS = 2_000
@@ -37,6 +37,10 @@ ask.addEventListener('submit', (event) => {
   document.querySelector<HTMLElement>('mocap-uploader:not([hidden])')?.focus()
 })
 tellUploaders()
+// A key that is pasted into the address bar of this page loads nothing by itself, and would stay there to be seen.
+addEventListener('hashchange', () => {
+  if (hasKey()) location.reload()
+})
 const key = takeKey()
 if (key === undefined) askForKey('')
 else open(key)

@@ -3,9 +3,14 @@
 
 const KEPT_AS = 'mocap-uplink key'
 
-/** The key from `#key=…`, which is then removed from the address bar and the history. Without it, the key that is kept. */
+/** Whether the address bar has a key, as `#key=…`. */
+export function hasKey(): boolean {
+  return keyInAddress() !== null
+}
+
+/** The key from the address bar, which is then removed from the address bar and the history. Without it, the key that is kept. */
 export function takeKey(): string | undefined {
-  const brought = new URLSearchParams(location.hash.slice(1)).get('key')
+  const brought = keyInAddress()
   if (brought === null) return inStorage((storage) => storage.getItem(KEPT_AS)) ?? undefined
   history.replaceState(null, '', location.pathname + location.search)
   keepKey(brought)
@@ -18,6 +23,10 @@ export function keepKey(key: string): void {
 
 export function forgetKey(): void {
   inStorage((storage) => storage.removeItem(KEPT_AS))
+}
+
+function keyInAddress(): string | null {
+  return new URLSearchParams(location.hash.slice(1)).get('key')
 }
 
 /** A browser that is told to keep nothing for this site refuses the storage itself. Then each reload asks for the key again. */

@@ -88,8 +88,11 @@ async function bucketStorage(settings: ServiceSettings, s3: S3Settings, undo: Un
     bucket.close()
     return Promise.resolve()
   })
-  const { addressLifeSeconds: lifeSeconds, now } = settings
-  return s3Storage(bucket, createAddressSigner({ place: s3.place, region: s3.region, lifeSeconds, now }), now)
+  const { place, region } = s3
+  const { addressLifeSeconds: lifeSeconds } = settings
+  // The store judges addresses by its own clock, as it does the SDK's calls, which follow it.
+  const now = () => settings.now() + bucket.clockAheadMs()
+  return s3Storage(bucket, createAddressSigner({ place, region, lifeSeconds, now }), settings.now)
 }
 
 function placeOf({ databaseUrl, databaseConnections, dataDir, ...rest }: ServiceSettings): DatabasePlace {

@@ -63,7 +63,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await heading(page).getByText('1 file not finished').waitFor()
 
     await drop(page, 'changing-01.mp4')
-    await expect.poll(() => rows(page)).toEqual(['swing-01.mp4 confirmed', 'changing-01.mp4 ready'])
+    await expect.poll(() => rows(page)).toEqual(['changing-01.mp4 ready', 'swing-01.mp4 confirmed'])
     await button(page, 'Upload 1 file').click()
 
     await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()

@@ -115,4 +115,32 @@ describe.skipIf(chromiumPath === undefined)('the list of the element in Chromium
     expect(await focused()).toBe('Remove: swing-18.mp4')
     expect(await page.locator('mocap-uploader [part~=file]').count()).toBe(18)
   })
+
+  test('gives a file that is chosen again the row that it had, and leaves the focus there', async () => {
+    const page = await openPage()
+    await page.evaluate(async () => {
+      const { element } = elementRig.showScripted()
+      const files = ['swing-01.mp4', 'swing-02.mp4'].map((name) => new File(['x'], name))
+      element.addFiles(files)
+      await element.start()
+      const error = { code: 'ERR_UPLOAD_SOURCE_CHANGED', message: 'It has changed.' } as const
+      globalThis.scripted.change(0, { state: 'failed', error })
+      globalThis.scripted.fail()
+      Object.assign(globalThis, { chooseAgain: () => element.addFiles(files.slice(0, 1)) })
+    })
+    const button = (name: string) => page.getByRole('button', { name: `${name}: swing-01.mp4` })
+    const first = () =>
+      page.locator('mocap-uploader [part~=file]').evaluateAll(([row]) => {
+        const isFocused = (row!.getRootNode() as ShadowRoot).activeElement?.closest('li') === row
+        return [row!.querySelector('.file-name')!.textContent, isFocused]
+      })
+    await button('Choose again').focus()
+    await page.evaluate('chooseAgain()')
+    await button('Remove').waitFor()
+    expect(await first()).toEqual(['swing-01.mp4', true])
+
+    await button('Remove').click()
+    await button('Choose again').waitFor()
+    expect(await first()).toEqual(['swing-01.mp4', true])
+  })
 })

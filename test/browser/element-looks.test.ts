@@ -218,6 +218,19 @@ describe.skipIf(chromiumPath === undefined)('the look of the element in Chromium
     expect(seen.gap).toBeGreaterThanOrEqual(0)
   })
 
+  test('gives a dialog that it fits in nothing to scroll', async () => {
+    const page = await openPage()
+    await page.evaluate(() => {
+      elementRig.showScripted()
+      Object.assign(document.body.style, { position: 'relative', overflow: 'auto', margin: '0' })
+      document.documentElement.style.overflow = 'hidden'
+    })
+    await page.getByRole('button', { name: 'Choose files' }).waitFor()
+
+    const rest = await page.evaluate(() => document.body.scrollHeight - document.body.clientHeight)
+    expect(rest).toBe(0)
+  })
+
   test('draws small print and the edges of buttons in the colour of its text for a person who asks for more contrast', async () => {
     const colours = async (contrast: 'more' | 'no-preference') => {
       const page = await openPage({ contrast })

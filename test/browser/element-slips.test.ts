@@ -368,7 +368,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await button(page, 'Upload 1 file').click()
 
     await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
-    expect(await rows(page)).toEqual(['swing-01.mp4', 'changing.mp4'])
+    expect(await rows(page)).toEqual(['changing.mp4', 'swing-01.mp4'])
     await expect
       .poll(async () => {
         await page.reload()

@@ -38,6 +38,16 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
 
     expect(await names(page)).toHaveLength(3)
     expect(registered).toEqual([['take-1.action', 'take-2.action', 'take-10.action']])
+
+    // The takes of the next game have the same names, and go into a session of their own.
+    const addNextGame = () =>
+      page.evaluate(() => document.querySelector('mocap-uploader')!.addFiles([new File(['next'], 'take-1.action')]))
+    await page.evaluate(() => document.querySelector('mocap-uploader')!.setAttribute('session', 'that-of-both'))
+    await addNextGame()
+    await page.getByText('take-1.action: another file has the same name').waitFor()
+    await page.evaluate(() => document.querySelector('mocap-uploader')!.removeAttribute('session'))
+    await addNextGame()
+    await page.getByRole('button', { name: 'Upload 1 file', exact: true }).waitFor()
   })
 
   test('ends its welcome when a drag has left it, also where what was under the drag is no longer there', async () => {

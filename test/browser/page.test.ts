@@ -77,6 +77,15 @@ describe.skipIf(chromiumPath === undefined)('the page of the service', () => {
     await page.waitForSelector('#news:has-text("live")')
   })
 
+  test('takes the key also from an address that is pasted where the page is open already', async () => {
+    const page = await open()
+    await page.getByLabel('API key of this service').waitFor()
+    await page.goto(`${service.url}/#key=${API_KEY}`)
+    await page.waitForSelector('#news:has-text("live")')
+
+    expect(page.url()).toBe(`${service.url}/`)
+  })
+
   test('asks for the key, and again when it is refused', async () => {
     const page = await open()
     await page.getByLabel('API key of this service').fill('wrong')

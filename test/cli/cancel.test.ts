@@ -5,7 +5,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { diskJournal } from '../../src/node.ts'
-import { CAPTURE, lastLine, VIDEO } from './cli-under-test.ts'
+import { CAPTURE, jsonLines, lastLine, VIDEO } from './cli-under-test.ts'
 import {
   cli,
   service,
@@ -238,6 +238,31 @@ describe('cancel', () => {
       expect(stderr).toContain('video-later cannot be read here. To forget it on this machine: mocap-uplink ')
       expect(stderr).not.toMatch(/nothing is known/i)
     }
+  })
+
+  it('of what a program began with a protocol of its own is for that program: a resume leaves it out, and it can be forgotten', async () => {
+    await startService()
+    const key = 'custom-theirs'
+    const session = await diskJournal({ folder: stateDir }).open(key)
+    await session.append([
+      { at: 1, type: 'session.begun', version: 1, key, flow: 'custom', params: {}, locations: [], files: [] },
+    ])
+    await session.close()
+    const ofProgram = `${key} was begun by a program with a protocol of its own, and only that program can resume or cancel it`
+
+    const all = await run('resume', '--json')
+    const named = await Promise.all([run('resume', key), run('cancel', key)])
+    const forgotten = await run('sessions', '--forget', key)
+
+    expect(all).toMatchObject({ code: 0, stderr: `${key} is left out: it ${ofProgram.slice(key.length + 1)}.\n` })
+    expect(jsonLines(all.stdout)).toMatchObject([
+      { event: 'leftOut', key, flow: 'custom' },
+      { event: 'result', status: 'confirmed', sessions: [] },
+    ])
+    expect(named.map(({ code }) => code)).toEqual([2, 2])
+    for (const { stderr } of named) expect(stderr).toContain(ofProgram)
+    expect(named[1].stderr).toContain(`To forget it on this machine: mocap-uplink sessions --forget ${key}`)
+    expect(forgotten).toMatchObject({ code: 0, stdout: `removed ${key}; no service was told\n` })
   })
 
   it('of a session that another process drives: it is not forgotten', async () => {

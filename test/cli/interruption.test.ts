@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 
 import { isInBackground } from '../../src/cli/job-control.ts'
+import { listenForSignals } from '../../src/cli/signals.ts'
 import { startIndependentService } from '../helpers/independent-service.ts'
 import type { IndependentService } from '../helpers/independent-service.ts'
 import { installCli, CAPTURE, lastLine, VIDEO } from './cli-under-test.ts'
@@ -482,3 +483,16 @@ async function uploadInTerminal(script: string, preload = '') {
   terminal.stdout.setEncoding('utf8').on('data', (piece: string) => (text += piece))
   return { terminal, seen: () => text }
 }
+
+it('is cleaned up after, the newest first, however the process ends', () => {
+  const done: unknown[] = []
+  vi.spyOn(process, 'on').mockReturnThis()
+  vi.spyOn(process, 'kill').mockReturnValue(true)
+  vi.spyOn(process, 'exit').mockImplementation((code) => done.push(code) as never)
+  const { atOnce, end } = listenForSignals()
+  for (const what of ['folder', 'cursor']) atOnce(() => void done.push(what))
+
+  end(130, () => undefined)
+
+  expect(done.slice(0, 3)).toEqual(['cursor', 'folder', 130])
+})

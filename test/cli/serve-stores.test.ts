@@ -24,12 +24,14 @@ const server = inject('postgres')
 describe.skipIf(server === undefined)('--database-url-file', () => {
   it('keeps records and keys in the server that it names, and says its password nowhere', async () => {
     const url = await newDatabase(server!)
-    const { password, host } = new URL(url)
+    const { username, password, hostname, port, pathname } = new URL(url)
     const file = join(cli.folder, 'database-url')
     await writeFile(file, `${url}\n`, { mode: 0o600 })
     const place = ['--database-url-file', file]
     const made = await cli.run(['serve', 'keys', 'create', ...place, '--org', 'org-4', '--name', 'room', '--json'])
     const [{ key }] = jsonLines(made.stdout) as unknown as [{ key: string }]
+    // pg takes it without a host before its path as well.
+    await writeFile(file, `postgres://${pathname}?host=${hostname}&port=${port}&user=${username}&password=${password}`)
 
     const serve = cli.start(['serve', '--port', '0', ...place, '--data', join(cli.folder, 'objects'), '--managed-keys'])
     let text = ''
@@ -43,7 +45,7 @@ describe.skipIf(server === undefined)('--database-url-file', () => {
     const { code, stdout, stderr } = await serve.ended
 
     expect([made.code, called.code, code]).toEqual([0, 0, 0])
-    expect(stdout).toContain(`It keeps its records in PostgreSQL at ${host}`)
+    expect(stdout).toContain(`It keeps its records in PostgreSQL at ${hostname}\n`)
     expect(await queryOnce(url, 'select owner from player_group_segments')).toEqual([{ owner: 'org-4' }])
     expect(made.stdout + made.stderr + stdout + stderr).not.toContain(password)
   })

@@ -213,6 +213,12 @@ describe('text on a terminal', () => {
     ['👩‍👩‍👧', 2],
     ['❤️', 2],
     ['한국', 4],
+    ['バッター', 8],
+    ['ハ\u3099ッター', 8],
+    ['ﾊﾞｯﾀｰ', 5],
+    ['㈱㍿ㄅ', 6],
+    ['น้ำ', 2],
+    ['हिंदी', 4],
   ])('%s takes %i columns', (text, columns) => {
     expect(columnsOf(text)).toBe(columns)
   })

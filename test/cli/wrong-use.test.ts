@@ -29,7 +29,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'papers', 'notes.pdf'), 'content')
   await writeFile(join(folder, 'locked.mp4'), 'content')
   await chmod(join(folder, 'locked.mp4'), 0)
-  await writeFile(join(folder, '-lead.mp4'), 'clip')
+  await writeFile(join(folder, '-V1.mp4'), 'clip')
 })
 afterAll(async () => {
   await cli.remove()
@@ -53,7 +53,11 @@ describe.concurrent('wrong use', () => {
   it.each<[string, string[], RegExp]>([
     ['an unknown command', ['upload', 'x'], /unknown command 'upload'/],
     ['a misspelt command', ['vidoe', 'x'], /unknown command 'vidoe', did you mean video\? See mocap-uplink --help\./],
-    ['an unknown option', ['video', 'swing.mp4', ...VIDEO, '--bogus=hush-hush'], /unknown option '--bogus=…'/],
+    ...['--bogus', '-b'].map((option): [string, string[], RegExp] => [
+      `an unknown option ${option}, whose value is not repeated`,
+      ['video', 'swing.mp4', ...VIDEO, `${option}=hush's\nhush`],
+      new RegExp(`^error: unknown option '${option}=…'\\. See mocap-uplink help video\\. \\(`),
+    ]),
     [
       'options before the command',
       ['--base-url=hush-hush', 'video', 'swing.mp4', ...VIDEO],
@@ -95,9 +99,9 @@ describe.concurrent('wrong use', () => {
       /unknown command 'key', did you mean keys\? See mocap-uplink help serve\./,
     ],
     [
-      'a file whose name begins with a dash',
-      ['video', '-lead.mp4', ...VIDEO],
-      /unknown option '-lead\.mp4'\. If the file is meant, give it as \.\/-lead\.mp4\. See mocap-uplink help video\./,
+      "a file whose name begins with a dash and the letter of the program's own option",
+      ['video', '-V1.mp4', ...VIDEO],
+      /unknown option '-V1\.mp4'\. If the file is meant, give it as \.\/-V1\.mp4\. See mocap-uplink help video\./,
     ],
     ['a missing argument', ['video', ...VIDEO], /missing required argument 'file'/],
     [

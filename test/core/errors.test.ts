@@ -46,6 +46,7 @@ it('knows a missing answer by how it ended', () => {
 })
 
 it.each([
+  ['a text', 'no start', 'no start'],
   ['an error whose message is an object', Object.assign(new Error(), { message: { code: 7 } }), '[object Object]'],
   ['an error without a message', Object.assign(new Error(), { message: undefined }), 'undefined'],
   ['an object that does not turn into a text', Object.create(null) as unknown, 'object'],

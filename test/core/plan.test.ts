@@ -111,6 +111,19 @@ describe('planFile', () => {
     }
   })
 
+  it.each([
+    ['none', {}],
+    ['a largest part of nothing', { ...S3_LIMITS, minBytes: 0, maxBytes: 0 }],
+    ['no part', { ...S3_LIMITS, maxCount: 0 }],
+    ['a least part above the largest', { ...S3_LIMITS, minBytes: 5_368_709_121 }],
+    ['no multiple between the least and the largest', { ...S3_LIMITS, maxBytes: 6 * MIB, multipleOfBytes: 4 * MIB }],
+    ['multiples of nothing', { ...S3_LIMITS, multipleOfBytes: 0 }],
+  ])('refuses limits that are no limits: %s', (_what, limits) => {
+    const said = refusal(() => planFile({ name: 'a', sizeBytes: 1, limits: limits as UnitLimits }))
+
+    expect(said.message).toBe('The limits of a part leave no room for one.')
+  })
+
   it('covers every byte exactly once, within every limit, for any file and any limits', () => {
     fc.assert(
       fc.property(limitsAndFile(), ({ limits, sizeBytes, partSizeBytes }) => {
@@ -221,6 +234,8 @@ describe('formatBytes', () => {
     [1_048_575, '1 MiB'],
     [5 * GIB, '5 GiB'],
     [48_828 * GIB, '47.7 TiB'],
+    [1023 * 1024 * GIB, '1023 TiB'],
+    [1024 ** 5, '1024 TiB'],
   ])('writes %d as %s', (bytes, text) => {
     expect(formatBytes(bytes)).toBe(text)
   })

@@ -115,6 +115,7 @@ describe('rate and time left', () => {
   it('is right from the first seconds on, whatever was before the first bytes', () => {
     const progress = createProgress([1_000_000])
     progress.snapshot(0)
+    progress.onSent({ fileIndex: 0, partNumber: 1, start: 0, end: 1_000_000 }, 0, 50_000)
     steady(progress, 60_000, 63_000, 1_000)
     const { bytesPerSecond, remainingMs } = progress.snapshot(63_000)
 
@@ -145,6 +146,15 @@ describe('rate and time left', () => {
     expect(progress.snapshot(15_100)).toMatchObject({ remainingMs: undefined })
     expect(progress.snapshot(15_100).bytesPerSecond).toBeGreaterThan(0)
     expect(progress.snapshot(100_000)).toMatchObject({ remainingMs: undefined })
+  })
+
+  it('takes the same number told again for nothing new', () => {
+    const [told, silent] = [createProgress([1_000_000]), createProgress([1_000_000])]
+    for (const progress of [told, silent]) steady(progress, 0, 10_000, 1_000)
+    steady(told, 10_100, 16_000, 0, 10_100)
+
+    expect(told.snapshot(16_000).bytesPerSecond).toBeCloseTo(silent.snapshot(16_000).bytesPerSecond)
+    expect(told.snapshot(16_000).remainingMs).toBeUndefined()
   })
 
   it('measures the line, also when an attempt was in vain', () => {

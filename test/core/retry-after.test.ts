@@ -41,6 +41,13 @@ describe('parseRetryAfterMs', () => {
     expect(parseRetryAfterMs(value, now)).toBeUndefined()
   })
 
+  it.each([
+    ['69', 2069],
+    ['70', 1970],
+  ])('takes a year of two digits for one from 1970 to 2069: %s', (digits, year) => {
+    expect(parseHttpDateMs(`Sunday, 06-Nov-${digits} 08:49:37 GMT`)).toBe(Date.UTC(year, 10, 6, 8, 49, 37))
+  })
+
   it('reads every date as the platform does', () => {
     fc.assert(
       fc.property(fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true }), (date) => {

@@ -2,10 +2,12 @@
 
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { adaptiveTuning } from '../../src/core/adaptive-tuning.ts'
+import { createTunedEngine } from '../../src/core/engine.ts'
 import { lineHearing } from '../../src/core/line/hearing.ts'
 import type { Transport, TransportRequest } from '../../src/core/ports.ts'
 import { fixedTuning } from '../../src/core/tuning.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
+import { createWorld } from '../simulation/world.ts'
 
 const reply = { status: 200, headers: {}, body: new Uint8Array(), isBodyCut: false }
 
@@ -62,8 +64,52 @@ describe('one fixed number of parts', () => {
     expect(() => fixedTuning(options).limitRate('1MB')).toThrow('mocap-uplink/tuning')
   })
 
+  it.each([0, 65, 1.5, NaN, '4' as unknown as number])('is never %o', (concurrency) => {
+    for (const makeTuning of [fixedTuning, adaptiveTuning])
+      expect(() => makeTuning({ ...options, concurrency })).toThrow('whole number from 1 to 64')
+  })
+
   it('keeps its number', () => {
     expect(fixedTuning({ ...options, isBackground: false }).limit()).toBe(5)
+  })
+})
+
+describe('what an engine tells its tuning', () => {
+  it('is when parts begin to go and when none is left, each that was taken, and all bytes, those in vain included', async () => {
+    let answers = 0
+    const world = createWorld({ fault: () => (answers++ === 1 ? { kind: 'status', status: 500 } : undefined) })
+    const { clock, store: transport } = world
+    const told: string[] = []
+    let bytes = 0
+    const engine = createTunedEngine({ clock, transport, random: () => 0.5 }, (options) => ({
+      ...fixedTuning({ ...options, concurrency: 2 }),
+      sample: () => ({
+        begin: () => told.push('begin'),
+        setActive: (isActive) => told.push(isActive ? 'active' : 'idle'),
+        partDone: () => told.push('part'),
+        addBytes: (more) => (bytes += more),
+      }),
+    }))
+    const run = () => {
+      const job = world.job({ sources: world.sources([300]), partSizeBytes: 100 })
+      return engine.run(job, new AbortController().signal)
+    }
+    await world.until(Promise.all([run(), run()]))
+    await world.clock.advance(60_000)
+    await world.until(run())
+
+    const parts = (count: number): string[] => Array.from({ length: count }, () => 'part')
+    expect(told.filter((what) => what !== 'begin')).toEqual([
+      'active',
+      ...parts(6),
+      'idle',
+      'active',
+      ...parts(3),
+      'idle',
+    ])
+    expect(told.slice(0, 2)).toEqual(['active', 'begin'])
+    expect(told.lastIndexOf('begin')).toBe(told.lastIndexOf('active') + 1)
+    expect(bytes).toBe(1_000)
   })
 })
 
@@ -103,21 +149,27 @@ describe('parts to a host so near that no line lies between', () => {
 
 describe('parts under a limit of the rate', () => {
   /** A line that carries so many bytes in a tenth of a second, and answers after so long, ms. */
-  async function limited() {
+  async function limited(concurrency: number | 'auto' = 'auto') {
     const clock = createSimulatedClock()
-    const line = { asked: 0, answerMs: 40 }
+    const line = { asked: 0, answerMs: 40, isIdle: false, signal: new AbortController().signal }
     const tuning = adaptiveTuning({
       transport: {
         ...aTransport({}),
-        roundTrip: () => {
+        roundTrip: (_url, signal) => {
           line.asked += 1
+          line.signal = signal
           return new Promise<void>((resolve) => void clock.setTimeout(() => resolve(), line.answerMs))
         },
       },
-      ...{ clock, hearing: lineHearing(), limitRate: 512 * 1024 },
+      ...{ clock, hearing: lineHearing(), limitRate: 512 * 1024, concurrency },
     })
     const sampling = tuning.sample?.({
-      ...{ clock, inFlight: () => tuning.limit(), resize: () => undefined, sampled: () => undefined },
+      ...{
+        clock,
+        inFlight: () => (line.isIdle ? 0 : tuning.limit()),
+        resize: () => undefined,
+        sampled: () => undefined,
+      },
     })
     onTestFinished(() => sampling?.setActive(false))
     await tuning.transport.send(request)
@@ -129,7 +181,7 @@ describe('parts under a limit of the rate', () => {
         await clock.advance(100)
       }
     }
-    return { line, tuning, pass }
+    return { line, tuning, sampling, pass }
   }
 
   it('are as few as reach it, no connections are opened to learn more, and more are found once it is lifted', async () => {
@@ -143,6 +195,28 @@ describe('parts under a limit of the rate', () => {
 
     expect(line.asked).toBeGreaterThan(1)
     expect(tuning.limit()).toBeGreaterThan(4)
+  })
+
+  it('are the number that was given, and nothing is asked of the line then', async () => {
+    const { line, tuning, pass } = await limited(8)
+    await pass(10, 51 * 1024)
+
+    expect([tuning.limit(), line.asked]).toEqual([8, 0])
+  })
+
+  it('are not looked for while none is under way, and no longer once all has been sent', async () => {
+    const { line, tuning, sampling, pass } = await limited()
+    tuning.limitRate('off')
+    line.isIdle = true
+    await pass(10, 0)
+    expect(line.asked).toBe(1)
+
+    line.isIdle = false
+    line.answerMs = 60_000
+    await pass(1, 2e6)
+    expect([line.asked, line.signal.aborted]).toEqual([2, false])
+    sampling?.setActive(false)
+    expect(line.signal.aborted).toBe(true)
   })
 
   it('are not many more on a line that they fill, though it is lifted after hours: what an empty line answers is still known', async () => {

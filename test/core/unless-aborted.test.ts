@@ -15,6 +15,16 @@ it.each([
   expect(getEventListeners(signal, 'abort')).toEqual([])
 })
 
+it('eleven waits for one signal share one listener: Node would warn of a leak', async () => {
+  const controller = new AbortController()
+  const waits = Array.from({ length: 11 }, () => unlessAborted(new Promise(() => undefined), controller.signal))
+  expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1)
+
+  controller.abort(new Error('paused'))
+  const ends = await Promise.allSettled(waits)
+  expect(ends.filter(({ status }) => status === 'rejected')).toHaveLength(11)
+})
+
 it('what never settles is left alone when the signal fires', async () => {
   const controller = new AbortController()
   const waiting = unlessAborted(new Promise(() => undefined), controller.signal)

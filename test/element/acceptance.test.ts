@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { judgeFiles, type AcceptanceRules } from '../../src/element/acceptance.ts'
 import { chosenFile } from '../../src/element/chosen-files.ts'
 
-const RULES: AcceptanceRules = { accept: '', isCapture: true, isRenaming: true, offered: [], driven: [] }
+const RULES: AcceptanceRules = { accept: '', session: [], isRenaming: true, offered: [], driven: [] }
 const present = (path: string, bytes = 3) => ({
   fileName: path.replace(/.*\//, ''),
   location: path,
@@ -50,14 +50,14 @@ it('refuses what another tab uploads, and says so', () => {
 })
 
 it('refuses a copy from another folder where no file is named after its folder', () => {
-  const rules = { ...RULES, isCapture: false, isRenaming: false }
+  const rules = { ...RULES, session: undefined, isRenaming: false }
   const { refused } = judgeFiles([chosen('backup/a.mp4')], [present('card/a.mp4')], rules)
 
   expect(refused.map(({ reason }) => reason)).toEqual(['twice'])
 })
 
 it('takes a file of another size or time, and any time where none is known', () => {
-  const rules = { ...RULES, isCapture: false }
+  const rules = { ...RULES, session: undefined }
   expect(judgeFiles([chosen('a.mp4')], [present('a.mp4', 4)], rules).accepted).toHaveLength(1)
   expect(judgeFiles([chosen('a.mp4')], [{ ...present('a.mp4'), modifiedAtMs: 8 }], rules).accepted).toHaveLength(1)
   expect(judgeFiles([chosen('a.mp4')], [{ ...present('a.mp4'), modifiedAtMs: undefined }], rules).refused).toHaveLength(
@@ -123,23 +123,24 @@ it.each([
   ['video/mp4', ['a.mp4']],
   ['video/quicktime', []],
   ['image/*, .csv', ['b.csv']],
+  ['.csv, */*', ['a.mp4', 'b.csv']],
 ])('knows the type of a file that the browser gave it: %s', (accept, expected) => {
   const files = [new File(['one'], 'a.mp4', { type: 'video/mp4' }), new File(['one'], 'b.csv')]
   const { accepted } = judgeFiles(
     files.map((file) => chosenFile(file)),
     [],
-    { ...RULES, isCapture: false, accept },
+    { ...RULES, session: undefined, accept },
   )
 
   expect(accepted.map(({ fileName }) => fileName)).toEqual(expected)
 })
 
 it('refuses another file of one name where a capture session would know it by its name alone, whichever came first', () => {
-  const rules = { ...RULES, isRenaming: false }
+  const session = [present('cam1/a.action', 4)]
   const { accepted, refused } = judgeFiles(
     [chosen('cam1/b.action'), chosen('cam2/a.action'), { ...chosen('cam2/b.action'), bytes: 4 }],
-    [present('cam1/a.action', 4)],
-    rules,
+    session,
+    { ...RULES, session, isRenaming: false },
   )
 
   expect(accepted.map(({ location }) => location)).toEqual(['cam1/b.action'])
@@ -154,10 +155,17 @@ it.each([
   ['videos, of which each says for itself', false, []],
 ])('takes files of one kind into %s', (_into, isCapture, expected) => {
   const files = ['a.mp4', 'b.mov', 'c.action'].map(chosen)
-  const rules = { ...RULES, isCapture }
+  const refusedBeside = (given: readonly ReturnType<typeof chosen>[], before: readonly ReturnType<typeof present>[]) =>
+    judgeFiles(given, before, { ...RULES, session: isCapture ? before : undefined }).refused.map(({ reason }) => reason)
 
-  expect(judgeFiles(files, [], rules).refused.map(({ reason }) => reason)).toEqual(expected)
-  expect(judgeFiles(files.slice(2), [present('a.mp4')], rules).refused.map(({ reason }) => reason)).toEqual(expected)
+  expect(refusedBeside(files, [])).toEqual(expected)
+  expect(refusedBeside(files.slice(2), [present('a.mp4')])).toEqual(expected)
+})
+
+it('takes a file of any name and kind beside those of another session', () => {
+  const others = [present('cam1/a.mp4', 4), present('cam1/b.action')]
+
+  expect(judgeFiles([chosen('cam2/a.mp4')], others, { ...RULES, isRenaming: false }).refused).toEqual([])
 })
 
 it.each(['a.hidden.action', 'take~$1.action', '2026.11.20/a.part.action', 'my-desktop.ini.action', 'tmp'])(

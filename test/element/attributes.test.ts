@@ -1,7 +1,7 @@
 // What markup says, read into the input of a flow.
 
 import { expect, it } from 'vitest'
-import { inputOf, isOn, kindsIn } from '../../src/element/attributes.ts'
+import { inputOf, isOn, kindNames, kindsIn } from '../../src/element/attributes.ts'
 
 function elementWith(attributes: Readonly<Record<string, string>>): Element {
   return { getAttribute: (name: string) => attributes[name] ?? null } as unknown as Element
@@ -20,4 +20,8 @@ it('is a number, a text or nothing, and loses to what is given by property', () 
 
 it('names the kinds between the commas, and none behind the last', () => {
   expect([kindsIn('.mp4, .mov,'), kindsIn('')]).toEqual([['.mp4', '.mov'], []])
+})
+
+it('calls each kind by one name, once, whether it is given by its ending, its type or both', () => {
+  expect(kindNames('.mp4,video/mp4,.MOV,video/*,')).toEqual(['MP4', 'MOV', 'VIDEO'])
 })

@@ -194,7 +194,7 @@ describe('a folder in which one cannot be read', () => {
       return { kind: 'file', getAsFile: () => null, webkitGetAsEntry: () => entry }
     },
   }
-  const rules: AcceptanceRules = { accept: '.mp4', isCapture: false, isRenaming: false, offered: [], driven: [] }
+  const rules: AcceptanceRules = { accept: '.mp4', session: undefined, isRenaming: false, offered: [], driven: [] }
   const walked = (item: object) => filesOfDrop({ items: [item] } as unknown as DataTransfer)
   const found = async (item: object) => (await walked(item)).map(({ location }) => location)
 

@@ -1,7 +1,7 @@
 // Uploads that an earlier visit left unfinished, after a reload or a closed tab. Uppy forgets its files with the page, so
 // the user adds them again. The upload then continues in the session in which it began, with what is not confirmed yet.
 
-import { drivenSessions, type BrowserUplink, type MissingFile } from 'mocap-uplink/browser'
+import { drivenSessions, type BrowserUplink, type SessionFile } from 'mocap-uplink/browser'
 import type { ResumedUpload } from './mocap-uplink-uploader.ts'
 
 /** Of many missing files, only the first are named. */
@@ -40,32 +40,40 @@ export async function showEarlier(uplink: BrowserUplink, place: Element, shown: 
   place.replaceChildren(...notes)
 }
 
-/** Resumes each upload that misses some of `files`, if every file that it misses is in `files` or `beside`. */
+/**
+ * Resumes each upload that misses some of `files`, if every file that it misses is in `files` or `beside`. Its confirmed files that were
+ * added again with them go there too, or they would be uploaded anew.
+ */
 export async function resumeEarlier(
   uplink: BrowserUplink,
   files: readonly File[],
   beside: readonly File[],
 ): Promise<readonly ResumedUpload[]> {
   const free = new Set([...files, ...beside])
-  const resumed: ResumedUpload[] = []
-  for (const { key, missing } of await unfinished(uplink)) {
+  const take = (wanted: readonly SessionFile[]): Map<number, File> => {
     const found = new Map<number, File>()
-    for (const each of missing) {
+    for (const each of wanted) {
       const file = [...free].find((one) => isSame(each, one))
       if (file === undefined) continue
       free.delete(file)
       found.set(each.fileIndex, file)
     }
+    return found
+  }
+  const resumed: ResumedUpload[] = []
+  for (const { key, missing } of await unfinished(uplink)) {
+    const all = await uplink.sessionFiles(key)
+    const found = take(missing)
     const isWhole = found.size === missing.length && [...found.values()].some((file) => files.includes(file))
     // One that cannot be resumed, for example because another tab was quicker, must not leave those already resumed unattended.
     const upload = isWhole ? await uplink.resume(key, { files: [...found.values()] }).catch(() => undefined) : undefined
     if (upload === undefined) found.forEach((file) => free.add(file))
-    else resumed.push({ upload, files: found })
+    else resumed.push({ upload, files: new Map([...found, ...take(all.filter(({ how }) => how === undefined))]) })
   }
   return resumed
 }
 
-function isSame({ fileName, bytes, modifiedAtMs }: MissingFile, { name, size, lastModified }: File): boolean {
+function isSame({ fileName, bytes, modifiedAtMs }: SessionFile, { name, size, lastModified }: File): boolean {
   return name === fileName && size === bytes && lastModified === modifiedAtMs
 }
 

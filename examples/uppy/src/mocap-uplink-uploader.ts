@@ -162,6 +162,8 @@ export class MocapUplinkUploader<M extends Meta, B extends Body> extends BasePlu
       upload = begin()
       this.#active.add(upload)
       const startedAt = Date.now()
+      // Of an earlier upload, some may be confirmed.
+      own().forEach(tellFile)
       upload.on('file', (file) => batch.has(file.fileIndex) && tellFile(file))
       upload.on('progress', () => {
         for (const file of own())

@@ -16,14 +16,14 @@ import { keptSessions, readableSession, type KeptSessions } from '../kept-sessio
 import { addServiceOptions, addStateOption, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
 import { printCalls } from '../views/plan-view.ts'
-import { isToldLater } from '../views/sessions-view.ts'
+import { isOfProgram, isToldLater, OF_PROGRAM } from '../views/sessions-view.ts'
 import { uplinkFromOptions } from '../options/uplink-from-options.ts'
 import { resultOf } from '../upload-result.ts'
 import { countOf, staysConfirmed } from '../views/wording.ts'
 
 const HELP =
   'Gives the whole upload up, confirmed files too, unless --keep-confirmed lets these stay. Asks first where files are confirmed or may be, unless --yes or --json is given or there is no terminal to ask at; whoever says no ends it with 1. Ends with 0 when the service was told, or has nothing to be told: it has no call that ends a capture ' +
-  'session. Ends with 1 when it could not be told; the same command tells it later. Ends with 2 where everything is confirmed: then there is nothing to give up.'
+  'session. Ends with 1 when it could not be told; the same command tells it later. Without --keep-confirmed, ends with 2 where everything is confirmed: then there is nothing to give up.'
 
 type SessionIds = SessionSummary['sessionIds']
 
@@ -50,6 +50,7 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
     if (session.status === 'confirmed' && !isKeeping) {
       invalid(`${key} is confirmed as a whole, so there is nothing to give up. Its files stay with the service.`)
     }
+    if (isOfProgram(session)) invalid(`${key} ${OF_PROGRAM}. To forget it on this machine: ${forget}`)
     const uplink = await uplinkFromOptions(options, context, kept.journal)
     const isMore = session.keepsConfirmed === true && !isKeeping
     const { sessionIds, unanswered } = await whatEnds(kept, session, isKeeping)

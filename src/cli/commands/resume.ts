@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import { hostOf } from '../../core/address/address.ts'
+import { invalid } from '../../core/errors.ts'
 import { given } from '../../core/given.ts'
 import type { SessionSummary } from '../../flows/sessions.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
@@ -18,7 +19,7 @@ import type { Output } from '../views/output.ts'
 import { checkReceiptPath, ofOne } from '../receipt-file.ts'
 import { resumeAll } from '../resume-all.ts'
 import { printResumePlan } from '../views/resume-plan-view.ts'
-import { isResumable } from '../views/sessions-view.ts'
+import { isOfProgram, isResumable, OF_PROGRAM } from '../views/sessions-view.ts'
 import { baseUrlOf, uplinkFromOptions } from '../options/uplink-from-options.ts'
 import { exitCodeOf, jointExitCode, jointStatus, type UploadResult } from '../upload-result.ts'
 import { countOf } from '../views/wording.ts'
@@ -30,7 +31,8 @@ const HELP =
   'Without a key every session that is not confirmed or cancelled is taken up, one after another; one that waits for a ' +
   'host that is out of reach lets the next ones go on meanwhile. Files that had failed are tried once more. With --json ' +
   "each of several sessions ends with an event 'ended', and the result has all their files. What never began, while " +
-  'its files went on in another session, is left out, and so is what was begun at another service.'
+  'its files went on in another session, is left out, and so is what was begun at another service, or by a program with a ' +
+  'protocol of its own.'
 
 export function addResumeCommand(program: Command, context: CommandContext): void {
   const command = program
@@ -50,19 +52,27 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     // Where there is nothing to resume, address and credentials are missed as little as in a dry run.
     const isIdle = chosen.length === 0
     const uplink = await uplinkFromOptions(isIdle ? { ...options, dryRun: true } : options, context, kept.journal)
+    const listAll = `To list all: ${sessionsLine([], options, context.env)}`
     for (const [key, later] of again) output.event('leftOut', { key, givenAgainAs: later })
     tellFirst(output, [...again], {
       line: ([key, later]) =>
         `${key} is left out: it never began, and its files were given again as ${later}. To forget it: ${commandLine('cancel', key, options, context.env)}`,
       rest: `To remove those whose files are confirmed: ${sessionsLine(['--prune'], options, context.env)}`,
     })
+    const foreign = keys.length > 0 ? [] : all.filter((session) => isResumable(session) && isOfProgram(session))
+    for (const { key, flow } of foreign) output.event('leftOut', { key, flow })
+    tellFirst(
+      output,
+      foreign.map(({ key }) => [key, OF_PROGRAM]),
+      { line: ([key, why]) => `${key} is left out: it ${why}.`, rest: listAll },
+    )
     const asked = baseUrlOf(options, context.env)
     const elsewhere = keys.length > 0 ? NONE : await begunElsewhere(chosen, kept.journal, asked)
     for (const [key, begunAt] of elsewhere) output.event('leftOut', { key, begunAt })
     tellFirst(output, [...elsewhere], {
       line: ([key, begunAt]) =>
         `${key} is left out: it was begun at ${begunAt}, and this is ${hostOf(asked ?? '')}. If both are the same service: ${commandLine('resume', key, ofOne(options, key, chosen.length), context.env)}`,
-      rest: `To list all: ${sessionsLine([], options, context.env)}`,
+      rest: listAll,
     })
     const sessions = chosen.filter(({ key }) => !elsewhere.has(key))
     const { filesIn, receipt } = options
@@ -117,14 +127,17 @@ function tellFirst(
   if (more > 0) output.complain(`${countOf(more, 'more session')} left out for the same reason. ${rest}`)
 }
 
-/** The sessions to resume, in the order given. A key that the journal does not have is wrong use. */
+/** The sessions to resume, in the order given. The key of a session that is not there, or of another program's, is wrong use. */
 function choose(
   sessions: readonly SessionSummary[],
   keys: readonly string[],
   kept: KeptSessions,
 ): readonly SessionSummary[] {
-  if (keys.length === 0) return sessions.filter(isResumable)
-  return [...new Set(keys)].map((key) => knownSession(sessions, key, kept))
+  if (keys.length === 0) return sessions.filter((session) => isResumable(session) && !isOfProgram(session))
+  return [...new Set(keys)].map((key) => {
+    const session = knownSession(sessions, key, kept)
+    return isOfProgram(session) ? invalid(`${key} ${OF_PROGRAM}.`) : session
+  })
 }
 
 /** How many sessions a signal left untouched, how many another service has, where all of them are kept, and how long it took. */

@@ -132,7 +132,7 @@ function tellListening(output: Output, service: RunningService, settings: Settin
   if (options.data !== undefined) output.answer(`It keeps its data in ${options.data}`)
   else if (databaseUrl === undefined)
     output.answer(s3 === undefined ? 'It keeps everything in memory.' : 'It keeps its records in memory.')
-  if (databaseUrl !== undefined) output.answer(`It keeps its records in PostgreSQL at ${new URL(databaseUrl).host}`)
+  if (databaseUrl !== undefined) output.answer(`It keeps its records in PostgreSQL${placeOf(new URL(databaseUrl))}`)
   if (credentials !== 'managed') {
     output.complain(
       'Development mode: whoever has the fixed key or token has all of the organisation “development”. ' +
@@ -144,6 +144,12 @@ function tellListening(output: Output, service: RunningService, settings: Settin
     output.answer(`Access token: ${made.accessTokens[0] ?? ''}`)
   }
   if (output.mode === 'terminal') output.say('Ctrl-C ends it.')
+}
+
+/** The host of a database's URL, which may be in its query, such as the folder of a socket, or not be named. */
+function placeOf({ host, searchParams }: URL): string {
+  const named = host || searchParams.get('host')
+  return named ? ` at ${named}` : ''
 }
 
 /** Throws wrong use if the system refuses that host or port. Throws any other error as it is. */

@@ -11,7 +11,7 @@ import { keptSessions, knownSession, type KeptSessions } from '../kept-sessions.
 import { addOutputOptions, addStateOption, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
 import { addBelow } from '../views/help-texts.ts'
-import { isFinished, sessionLines, type ListedSession } from '../views/sessions-view.ts'
+import { isFinished, isOfProgram, sessionLines, type ListedSession } from '../views/sessions-view.ts'
 import { countOf, staysConfirmed } from '../views/wording.ts'
 
 interface SessionsOptions extends Pick<SharedOptions, 'stateDir' | 'json' | 'quiet'> {
@@ -34,7 +34,7 @@ export function addSessionsCommand(program: Command, context: CommandContext): v
     .addOption(
       new Option(
         '--forget <keys...>',
-        'remove these, which are confirmed, cancelled or cannot be read, and failed starts of the same files; the service is not told',
+        'remove these, which are confirmed, cancelled or cannot be read, or are of a program with a protocol of its own, and failed starts of the same files; the service is not told',
       ).conflicts('prune'),
     )
   addBelow(command, HELP)
@@ -98,7 +98,7 @@ function chosen(sessions: readonly SessionSummary[], kept: KeptSessions, keys: r
   return [...new Set(keys)].map((key) => {
     const session = knownSession(sessions, key, kept)
     const { error, status, filesConfirmed } = session
-    if (error !== undefined || status === 'cancelled' || status === 'confirmed') return session
+    if (error !== undefined || status === 'cancelled' || status === 'confirmed' || isOfProgram(session)) return session
     const keeping =
       filesConfirmed > 0 ? `; cancel --keep-confirmed lets ${countOf(filesConfirmed, 'file')} stay confirmed` : ''
     return invalid(`${key} is not over: cancel it first, so that the service is told${keeping}.`)

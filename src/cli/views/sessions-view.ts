@@ -65,7 +65,16 @@ export function isFinished(session: SessionSummary): boolean {
   return session.status === 'cancelled' && !isToldLater(session)
 }
 
-/** Whether `resume` without a key resumes it. A journal that cannot be read is tried, so that this is reported. */
+/** Whether a program has begun it with a protocol of its own, which nobody else speaks. */
+export function isOfProgram({ flow }: SessionSummary): boolean {
+  return flow === 'custom'
+}
+
+/** Completes "KEY …", of such a session. */
+export const OF_PROGRAM =
+  'was begun by a program with a protocol of its own, and only that program can resume or cancel it'
+
+/** Whether something is left to resume. A journal that cannot be read counts, so that this is reported. */
 export function isResumable(session: SessionSummary): boolean {
   const { status } = session
   return status === 'open' || status === 'partial' || status === 'failed' || hasLeftOver(session)

@@ -3,12 +3,14 @@
 /** Created for the first text that needs it, because that takes 8 ms and most texts never need it. */
 let graphemes: Intl.Segmenter | undefined
 
-/** Two columns wide by their script, their form or as an emoji. Everything else that is visible takes one column. */
+/**
+ * Two columns wide, as an emoji or by their block: the blocks of East Asian scripts hold signs of no script as well, such as the ー of
+ * every other Japanese word.
+ */
 const WIDE =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u{FE0F}\u{3000}-\u{303E}\u{FF01}-\u{FF60}\u{FFE0}-\u{FFE6}]/u
-/** Half-width forms of wide scripts. */
-const HALF_WIDTH = /^[\u{FF61}-\u{FFDC}\u{FFE8}-\u{FFEE}]/u
-const INVISIBLE = /^[\p{M}\p{Cf}\p{Cc}]+$/u
+  /[\p{Emoji_Presentation}\u{FE0F}\u{1100}-\u{115F}\u{2329}\u{232A}\u{2E80}-\u{303E}\u{3041}-\u{A4CF}\u{A960}-\u{A97C}\u{AC00}-\u{D7A3}\u{F900}-\u{FAFF}\u{FE10}-\u{FE19}\u{FE30}-\u{FE6B}\u{FF01}-\u{FF60}\u{FFE0}-\u{FFE6}\u{16FE0}-\u{1B2FF}\u{1F200}-\u{1F265}\u{20000}-\u{3FFFD}]/u
+/** What is drawn over the character before it, or not at all. */
+const WITHOUT_WIDTH = /[\p{Mn}\p{Me}\p{Cf}\p{Cc}]/u
 
 /** Columns that a text takes. */
 export function columnsOf(text: string): number {
@@ -65,10 +67,10 @@ function pieces(text: string): Piece[] {
   return Array.from(graphemes.segment(text), ({ segment }) => ({ text: segment, columns: graphemeColumns(segment) }))
 }
 
+/** Signs that a person sees as part of a character, such as a vowel of Thai or Hindi, may have a column of their own. */
 function graphemeColumns(grapheme: string): number {
-  if (INVISIBLE.test(grapheme)) return 0
-  if (HALF_WIDTH.test(grapheme)) return 1
-  return WIDE.test(grapheme) ? 2 : 1
+  if (WIDE.test(grapheme)) return 2
+  return Array.from(grapheme).filter((sign) => !WITHOUT_WIDTH.test(sign)).length
 }
 
 function takeColumns(from: readonly Piece[], columns: number, isFromEnd = false): string {

@@ -42,7 +42,7 @@ export function receiptOf(
   { acceptedEnd, etag }: Received,
   md5: string | undefined,
 ): { readonly kind: 'received'; readonly receipt: Receipt } | Refused {
-  const theirs = etag === undefined || md5 === undefined ? undefined : md5FromEtag(etag, reply.headers)
+  const theirs = md5 === undefined ? undefined : md5FromEtag(etag, reply.headers)
   // Where the platform hides the headers that name encryption, an ETag that differs may be no MD5 at all, so it proves nothing.
   const isComparable = reply.hidesHeaders !== true || reply.headers['x-amz-server-side-encryption'] !== undefined
   if (theirs !== undefined && theirs !== md5 && isComparable) {

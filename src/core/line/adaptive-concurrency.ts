@@ -31,7 +31,6 @@ const PATIENCE_MS = 3_000
 const GAP_MS = 5_000
 
 export interface Bounds {
-  readonly min: number
   readonly start: number
   readonly max: number
   /** Parts to a host so near that no line lies between. */
@@ -39,7 +38,7 @@ export interface Bounds {
 }
 
 export function createAdaptiveConcurrency(
-  { min, start, max, near }: Bounds,
+  { start, max, near }: Bounds,
   hearing?: Pick<Hearing, 'room' | 'earlyGrowth'>,
 ): Concurrency {
   let limit = start
@@ -63,7 +62,7 @@ export function createAdaptiveConcurrency(
     const factor = room.isDeaf() && !hasTried ? FIRST_GROWTH : growth
     return Math.min(Math.max(limit + 1, Math.floor(limit * factor)), max)
   }
-  const down = (): number => Math.min(limit, Math.max(min, 2, Math.floor(limit / SHRINKAGE)))
+  const down = (): number => Math.min(limit, Math.max(2, Math.floor(limit / SHRINKAGE)))
   const moveTo = (next: number, nowMs: number): void => {
     goodput.restart(nowMs, Math.max(0, next - limit))
     limit = next

@@ -103,8 +103,8 @@ export function createEarlyGrowth(nearLimit: number): EarlyGrowth {
       }
       if (rate > filledRate * FALLEN && rate * FALLEN < filledRate) return limit
       rates.push(rate)
-      const gain = (rates.at(-1) ?? 0) / (rates.at(-3) ?? Infinity)
-      if (rates.length > 2 && gain < WORTH && gain > 1 / WORTH) return undefined
+      const gain = rate / (rates.at(-3) ?? Infinity)
+      if (gain < WORTH && gain > 1 / WORTH) return undefined
       if ((rate / limit) * (leastRoundTripMs ?? 0) < LEAST_WINDOW_BYTES) return limit
       grownAtMs = atMs
       settlingBytes = limit * BUFFER_BYTES

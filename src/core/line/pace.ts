@@ -112,7 +112,6 @@ export function createPace(clock: Clock, limit: LimitRate | undefined): Pace {
       changed()
     },
     setCeiling(bytesPerSecond) {
-      if (bytesPerSecond === ceiling) return
       ceiling = bytesPerSecond
       changed()
     },

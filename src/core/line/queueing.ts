@@ -53,7 +53,6 @@ export function createQueueing(): Queueing {
     },
     state(nowMs) {
       const { quick, known } = count(nowMs)
-      if (known < QUICK) return 'unknown'
       if (quick >= QUICK) return 'empty'
       return known < RECENT ? 'unknown' : 'standing'
     },

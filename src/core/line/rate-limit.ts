@@ -20,12 +20,12 @@ const LEAST_PIECE_BYTES = 1024
 /** Makes one that does not limit yet. */
 export function createRateLimit(): RateLimit {
   let rate: number | undefined
-  /** When everything that went will have been paid for. */
+  /** When everything that went will have been paid for. -Infinity without a rate. */
   let paidAtMs = -Infinity
 
   return {
     // Fractions of the debt are kept, so that rounding does not add up; only the wait is rounded.
-    waitMs: (nowMs) => (rate === undefined ? 0 : Math.max(0, Math.ceil(paidAtMs - nowMs))),
+    waitMs: (nowMs) => Math.max(0, Math.ceil(paidAtMs - nowMs)),
     spend(bytes, nowMs) {
       if (rate !== undefined) paidAtMs = Math.max(paidAtMs, nowMs - CATCH_UP_MS) + (bytes / rate) * 1000
     },

@@ -37,12 +37,13 @@ export async function openPostgres(url: string, connections: number, whenOlder?:
   } finally {
     await migrating.destroy()
   }
-  const settings = settingsOf(url)
+  // A server may hang as soon as it has let us in.
+  const beginning = { text: settingsOf(url), query_timeout: connectionTimeoutMillis }
   return connect({
     connectionString: url,
     max: connections,
     ...TIMEOUTS,
-    verify: (client, done) => client.query(settings, done),
+    verify: (client, done) => client.query(beginning, done),
   })
 }
 

@@ -36,8 +36,8 @@ export interface Bucket {
   /** All parts in order. Undefined if there is no such upload, `unknown` if the store has no such call. */
   listParts(key: string, uploadId: string, signal?: AbortSignal): Promise<StoredPart[] | 'unknown' | undefined>
   complete(key: string, uploadId: string, etags: readonly string[]): Promise<Completion>
-  /** Asks once to abort an upload. `absent` if there is none, `unknown` if the store has no such call. */
-  abort(key: string, uploadId: string, signal?: AbortSignal): Promise<'asked' | 'absent' | 'unknown'>
+  /** Asks once to abort an upload. False if there is none, or the store has no such call. */
+  abort(key: string, uploadId: string, signal?: AbortSignal): Promise<boolean>
   /** Uploads of exactly this key; none if the store has no such call. */
   listUploads(key: string, signal?: AbortSignal): Promise<string[]>
   head(key: string): Promise<StoredObject | undefined>
@@ -48,12 +48,16 @@ export interface Bucket {
   allowOrigins(origins: readonly string[]): Promise<void>
   /** The current keys to sign with. */
   keys(): Promise<S3Keys>
+  /** How far the store's clock is ahead of this machine's, ms, by its last answer. 0 where they differ by less than minutes. */
+  clockAheadMs(): number
   close(): void
 }
 
 const TIMES = { connectionTimeout: 5_000, socketTimeout: 120_000 } as const
 /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html */
 const MAX_PARTS = 10_000
+/** By less, an answer may merely have been long on its way. Stores take addresses that are wrong by this much. */
+const LEAST_SKEW_MS = 240_000
 const REFUSED: Readonly<Record<string, Completion>> = {
   NoSuchUpload: 'no-upload',
   // Ceph's answer for an upload that is just being aborted.
@@ -112,12 +116,10 @@ export function openBucket({ bucket: Bucket, endpoint, region, pathStyle, keys }
     },
     async abort(Key, UploadId, signal) {
       const at = { Bucket, Key, UploadId }
-      return knownOr('unknown' as const, async () => {
-        const answer = await absentOr('abort an upload', () =>
-          client.send(new AbortMultipartUploadCommand(at), until(signal)),
-        )
-        return answer === undefined ? ('absent' as const) : ('asked' as const)
-      })
+      const answer = await knownOr(undefined, () =>
+        absentOr('abort an upload', () => client.send(new AbortMultipartUploadCommand(at), until(signal))),
+      )
+      return answer !== undefined
     },
     async listUploads(Key, signal) {
       const asked = { Bucket, Prefix: Key }
@@ -156,6 +158,10 @@ export function openBucket({ bucket: Bucket, endpoint, region, pathStyle, keys }
       await named('set the origins', () => client.send(new PutBucketCorsCommand({ Bucket, CORSConfiguration })))
     },
     keys: () => named('find its keys', () => client.config.credentials()),
+    clockAheadMs() {
+      const { systemClockOffset: aheadMs } = client.config
+      return Math.abs(aheadMs) < LEAST_SKEW_MS ? 0 : aheadMs
+    },
     close: () => client.destroy(),
   }
 }

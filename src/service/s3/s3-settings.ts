@@ -14,7 +14,7 @@ export interface S3Options {
   readonly region?: string
   /** The store's keys. Secret. Default: what the AWS SDK finds (environment, profile, the machine's role). */
   readonly keys?: { readonly accessKeyId: string; readonly secretAccessKey: string }
-  /** Uses `host/bucket/key` instead of `bucket.host/key`. Default: true with an endpoint, false without. */
+  /** Uses `host/bucket/key` instead of `bucket.host/key`. Default: true with an endpoint or a dot in the bucket's name, else false. */
   readonly pathStyle?: boolean
 }
 
@@ -38,14 +38,22 @@ export function resolveS3(options: S3Options): S3Settings {
     keys === undefined || (isVisibleAscii(keys.accessKeyId) && isVisibleAscii(keys.secretAccessKey)),
     's3.keys must hold both keys, without spaces',
   )
-  const endpoint = originOf(options.endpoint ?? `https://s3.${region}.amazonaws.com`, 's3.endpoint')
-  const pathStyle = options.pathStyle ?? options.endpoint !== undefined
+  const endpoint = originOf(options.endpoint ?? `https://s3.${region}.${domainOf(region)}`, 's3.endpoint')
+  // The certificate of `*.host` is good for no name with one dot more.
+  const pathStyle = options.pathStyle ?? (options.endpoint !== undefined || bucket.includes('.'))
   const reached = originOf(options.publicEndpoint ?? endpoint, 's3.publicEndpoint')
   const { protocol, host } = new URL(reached)
   const place = pathStyle
     ? { origin: reached, pathPrefix: `/${bucket}/` }
     : { origin: `${protocol}//${bucket}.${host}`, pathPrefix: '/' }
+  check(URL.canParse(place.origin), 's3.pathStyle must be true where the store is reached by an IP address')
   return { bucket, endpoint, region, pathStyle, keys, place }
+}
+
+/** China and the European Sovereign Cloud are apart from the rest of AWS. */
+function domainOf(region: string): string {
+  if (region.startsWith('cn-')) return 'amazonaws.com.cn'
+  return region.startsWith('eusc-') ? 'amazonaws.eu' : 'amazonaws.com'
 }
 
 function originOf(text: string, name: string): string {

@@ -170,8 +170,8 @@ async function abort(
   signal?: AbortSignal,
 ): Promise<void> {
   for (let count = 0; count < ABORTS; count++) {
-    // Of a completed upload, OpenStack Swift says so too, but goes on listing its parts.
-    if ((await bucket.abort(key, uploadId, signal)) !== 'asked') return
+    // Of a completed upload, OpenStack Swift says that there is none, but goes on listing its parts.
+    if (!(await bucket.abort(key, uploadId, signal))) return
     const left = await bucket.listParts(key, uploadId, signal)
     if (left === undefined || left === 'unknown' || left.length === 0) return
   }

@@ -2,6 +2,7 @@
 
 import { getEventListeners } from 'node:events'
 import { describe, expect, it, vi } from 'vitest'
+import { leave } from '../../../src/core/attempt/attempt.ts'
 import { BYTES, setUp, isSettled } from './send-part-rig.ts'
 
 describe('a part that is aborted', () => {
@@ -98,5 +99,17 @@ describe('a part that is aborted', () => {
     await clock.advance(1)
 
     expect([(await result).kind, pool.leasedBytes()]).toEqual(['aborted', 0])
+  })
+
+  it('has given its windows back once and for all when it is left only because its source does not close', async () => {
+    const { send, source, transport, controller, pool, attempts } = await setUp()
+    const close = (): Promise<void> => new Promise(() => undefined)
+    const result = send({ ...(await source.open({ sizeBytes: 500 })), close })
+    await transport.next()
+    controller.abort(new Error('paused'))
+    expect(await isSettled(result)).toBe(false)
+
+    leave(attempts[0]!)
+    expect(pool.leasedBytes()).toBe(0)
   })
 })

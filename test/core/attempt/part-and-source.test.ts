@@ -1,7 +1,7 @@
 // One part and its source: read through windows, sent as a blob, hashed elsewhere.
 
 import { describe, expect, it } from 'vitest'
-import { UploadError } from '../../../src/core/errors.ts'
+import { TransportError, UploadError } from '../../../src/core/errors.ts'
 import type { Reader } from '../../../src/core/ports.ts'
 import { BYTES, MD5, setUp, isSettled } from './send-part-rig.ts'
 
@@ -48,8 +48,25 @@ describe('a part and its source', () => {
     })
   })
 
+  it('fails by its source, not by the host, where that is opened over a network of its own', async () => {
+    const away = new TransportError('ERR_UPLOAD_NETWORK', 'No share.', { ending: 'neverWhole', phase: 'connect' })
+    const { send } = await setUp({ open: () => Promise.reject(away) })
+
+    expect(await send()).toEqual({ kind: 'source', ending: 'neverWhole', error: away })
+  })
+
+  it('gives its slot back as one that waits for its source, not as one that was answered, when that hangs', async () => {
+    const { send, clock, controller, freed } = await setUp({ open: () => new Promise(() => undefined) })
+    const result = send()
+    await clock.advance(6_000)
+    expect(freed).toEqual([false])
+
+    controller.abort(new Error('stopped'))
+    expect((await result).kind).toBe('aborted')
+  })
+
   it('goes out as a blob, without windows, where nothing needs to see the bytes', async () => {
-    const { send, transport, pool } = await setUp({ isBlob: true })
+    const { send, transport, pool, controller } = await setUp({ isBlob: true })
     const result = send()
     const request = await transport.next()
 
@@ -57,7 +74,7 @@ describe('a part and its source', () => {
     expect(Buffer.from(await request.bodyBytes())).toEqual(Buffer.from(BYTES))
     request.request.onSent?.(500)
     request.reply({ status: 200, headers: { etag: '"x"' } })
-    expect((await result).kind).toBe('received')
+    expect([(await result).kind, controller.signal.aborted]).toEqual(['received', false])
   })
 
   it('needs no windows as a blob, and says what to give where bytes must pass through us', async () => {

@@ -41,7 +41,6 @@ interface SetUpOptions {
   /** It is what is left of a part. */
   readonly isRest?: boolean
   readonly hasQueue?: boolean
-  readonly onAnswered?: () => void
   /** Opens the source, instead of the reader that is given. */
   readonly open?: () => Promise<Reader>
 }
@@ -65,6 +64,8 @@ export async function setUp(options: SetUpOptions = {}) {
   const controller = new AbortController()
   const sent: number[] = []
   const grownBytes: number[] = []
+  /** What was said each time that the slot was given back. */
+  const freed: boolean[] = []
   const { isProgressLive = true, hasQueue = false } = options
   const told = Object.assign(Object.create(transport) as Transport, { isProgressLive, hasQueue })
   const attempts: Attempt[] = []
@@ -94,7 +95,7 @@ export async function setUp(options: SetUpOptions = {}) {
       isFreshConnection: false,
       isWhole: options.isRest !== true,
       controller,
-      onFree: (isAnswered) => isAnswered && options.onAnswered?.(),
+      onFree: (isAnswered) => freed.push(isAnswered),
       isSending: false,
       isHung: undefined,
       sentBytes: 0,
@@ -118,7 +119,7 @@ export async function setUp(options: SetUpOptions = {}) {
     request.request.onSent?.(bytes.byteLength)
     request.reply(reply)
   }
-  return { send, answer, transport, clock, pool, source, controller, sent, grownBytes, attempts }
+  return { send, answer, transport, clock, pool, source, controller, sent, grownBytes, freed, attempts }
 }
 
 function hasherOf({ isHashed, digestBlob }: SetUpOptions, clock: SimulatedClock): Hasher | undefined {

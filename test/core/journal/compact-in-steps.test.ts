@@ -43,8 +43,8 @@ function countSteps(steps: Steps<unknown>): number {
 }
 
 describe('compacting in steps', () => {
-  it('writes what compacting at once writes', () => {
-    const records = night(3)
+  it.each([0, 3])('writes what compacting at once writes, of %d files', (count) => {
+    const records = night(count)
 
     expect(atOnce(compactTexts(records))).toEqual(compactRecords(records).map(recordText))
     expect(atOnce(compactTexts(compactRecords(records)))).toBeUndefined()
@@ -69,10 +69,13 @@ describe('compacting in steps', () => {
     expect(() => foldFound(found)).toThrow('is damaged: a record of type session.kept does not fit')
   })
 
-  it('leaves alone what somebody wrote by hand', () => {
-    const kept = { type: 'session.kept', at: 6, standing: {}, files: 'none' } as unknown as JournalRecord
+  it('joins nothing else to them, nor what somebody wrote by hand', () => {
+    const [, kept] = compactRecords(night(1))
+    const hand = { type: 'session.kept', at: 6, standing: {}, files: 'none' } as unknown as JournalRecord
+    const registered: JournalRecord = { type: 'files.registered', at: 7, files: [{ fileIndex: 0, addresses: ['a'] }] }
+    const records = [registered, kept!, registered, hand, hand, kept!, hand]
 
-    expect(decodeJournal(journalOf([kept, kept].map(recordText)), 'journal').records).toEqual([kept, kept])
+    expect(decodeJournal(journalOf(records.map(recordText)), 'journal').records).toEqual(records)
   })
 
   it('takes a step for each record, file and line, and for each megabyte of a line', () => {

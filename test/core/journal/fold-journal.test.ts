@@ -212,6 +212,8 @@ describe('the fold of a journal', () => {
     ['session.replaced', { sessionId: 't', files: [null] }],
     ['files.registered', { files: [{ fileIndex: 0, addresses: null }] }],
     ['files.registered', { files: [{ ...address(0), serverFileId: '' }] }],
+    ['session.moved', {}],
+    ['toString', {}],
   ])('says of a record %s with %j that it is damaged', (type, fields) => {
     const spoilt = { ...CREATED, at: 8, type, ...fields } as unknown as JournalRecord
 

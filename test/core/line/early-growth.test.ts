@@ -87,6 +87,7 @@ describe('early growth', () => {
     const limits = grow({ roundTripMs: 200 }, 2)
     expect(limits[7]).toBe(2)
     expect(limits[9]).toBe(4)
+    expect(grow({ roundTripMs: 400 }, 7)).toContain(16)
   })
 
   it('ends when two doublings brought nothing: something else holds the rate', () => {
@@ -133,6 +134,16 @@ describe('early growth', () => {
     const stays = grow({ queue: () => 'standing' })
     expect(stays.at(-1)).toBeUndefined()
     expect(stays.at(-2)).toBe(2)
+  })
+
+  it('does not go on at the rate that filled the line, though no queue stands for a moment', () => {
+    const limits = grow({
+      queue: (ms) => (ms < 1_500 ? 'standing' : 'empty'),
+      rate: (_, ms) => (ms < 1_500 ? 25e6 : 23e6),
+    })
+
+    expect(limits.at(-1)).toBeUndefined()
+    expect(limits).not.toContain(4)
   })
 
   it('forgets what was carried before a queue: what follows it is compared anew', () => {

@@ -33,12 +33,32 @@ describe('the parts that a rate limit keeps busy', () => {
     expect(found).toBeLessThanOrEqual(0.9 * 8 * 1.5 + 1)
   })
 
-  it('are not judged by slots that nothing uses', () => {
+  it('are not judged by slots that nothing uses, until they are used again', () => {
+    const parts = createEnoughParts()
+    const sample = (atMs: number, unused: number): void =>
+      parts.onSample({ atMs, inFlight: parts.at(512 * KIB) - unused, bytesSince: KIB })
+    for (let atMs = 0; atMs < 60_000; atMs += 500) sample(atMs, 1)
+    expect(parts.at(512 * KIB)).toBe(2)
+
+    for (let atMs = 60_000; atMs < 70_000; atMs += 500) sample(atMs, 0)
+    expect(parts.at(512 * KIB)).toBeGreaterThan(4)
+  })
+
+  it('are judged by seconds, not by moments', () => {
     const parts = createEnoughParts()
     for (let atMs = 0; atMs < 60_000; atMs += 500)
-      parts.onSample({ atMs, inFlight: parts.at(512 * KIB) - 1, bytesSince: 0 })
+      parts.onSample({ atMs, inFlight: parts.at(512 * KIB), bytesSince: (atMs % 1_000 === 0 ? 500 : 12) * KIB })
 
     expect(parts.at(512 * KIB)).toBe(2)
+  })
+
+  it('are not judged by what went before the limit was changed', () => {
+    const parts = createEnoughParts()
+    for (let atMs = 0; atMs < 2_000; atMs += 500)
+      parts.onSample({ atMs, inFlight: parts.at(512 * KIB), bytesSince: KIB })
+    parts.onSample({ atMs: 2_000, inFlight: parts.at(400 * KIB), bytesSince: 200 * KIB })
+
+    expect(parts.at(400 * KIB)).toBe(2)
   })
 
   it('are not judged by a line that is away', () => {

@@ -15,6 +15,15 @@ describe('the queue of the line', () => {
     expect(heard(30).state(0)).toBe('unknown')
     expect(heard(30, 31).state(100)).toBe('empty')
     expect(heard(30, 31).state(6_000)).toBe('unknown')
+    expect(heard(30, 90).state(100)).toBe('unknown')
+  })
+
+  it('is empty at times where one of the newest round trips did not wait', () => {
+    expect(heard(30).isEmptyAtTimes(0)).toBe(false)
+    expect(heard(30, 90).isEmptyAtTimes(100)).toBe(true)
+    expect(heard(30, 90, 90).isEmptyAtTimes(100)).toBe(true)
+    expect(heard(30, 90, 90, 90).isEmptyAtTimes(100)).toBe(false)
+    expect(heard(30, 90).isEmptyAtTimes(6_000)).toBe(false)
   })
 
   it('stands when most waited longer than other packets under way explain', () => {

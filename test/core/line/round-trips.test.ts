@@ -34,12 +34,14 @@ function createWorld(tookMs: number | undefined, failure?: Error) {
 describe('round trips', () => {
   it('begin with the first request, while the line is empty, and are told once', async () => {
     const { clock, roundTrips, measured } = createWorld(40)
+    await clock.advance(5_000)
     roundTrips.measure()
     expect(measured()).toBe(0)
     await roundTrips.transport.send(request)
     await clock.advance(40)
 
     expect([measured(), roundTrips.takeNewest(), roundTrips.takeNewest()]).toEqual([1, 40, undefined])
+    expect(clock.pending).toBe(0)
   })
 
   it('are measured one at a time, with a pause between', async () => {

@@ -123,17 +123,20 @@ describe('the end of a session', () => {
       // Two windows a second, and one in 25 s on the first connection of the third part.
       windowMs: ({ partNumber, isFreshConnection }) => (partNumber === 3 && !isFreshConnection ? 25_000 : 500),
     })
-    const sources = world.sources([8_000_000])
+    const sources = world.sources([12_000_000])
     const job = world.job({ sources, partSizeBytes: 1_000_000 })
 
     await world.until(world.engine.run(job, signal()))
 
-    const ofThird = world.store.requests.filter(({ partNumber }) => partNumber === 3)
+    const { requests } = world.store
+    const ofThird = requests.filter(({ partNumber }) => partNumber === 3)
     expect(ofThird.map(({ isFreshConnection }) => isFreshConnection)).toEqual([false, true])
+    // As long as others are left to be sent, it holds nothing up.
+    expect([requests.length, requests.at(-1)]).toEqual([13, ofThird[1]])
     expect(world.store.violations).toEqual([])
     // Alone it would have taken 16 windows of 25 s; the whole session takes as long as its parts twice over, and the judging.
     expect(world.clock.monotonicNow()).toBeLessThan(60_000)
-    expect(Buffer.compare(world.store.content(0, 8_000_000), sources[0]!.bytes)).toBe(0)
+    expect(Buffer.compare(world.store.content(0, 12_000_000), sources[0]!.bytes)).toBe(0)
     expect(job.records.filter(({ type }) => type === 'part.doubtful')).toEqual([])
   })
 

@@ -86,6 +86,7 @@ describe('a host that cannot be reached', () => {
       cause: { code: 'ERR_UPLOAD_NETWORK' },
     })
     expect(job.ledger.files.map(({ state }) => state)).toEqual(['ready', 'ready'])
+    expect(job.events.filter(({ type }) => type === 'reachable')).toEqual([])
     expect(world.clock.pending).toBe(0)
   })
 

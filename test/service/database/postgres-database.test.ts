@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo } from 'node:net'
 
 import { sql } from 'kysely'
-import { expect, inject, it, onTestFinished } from 'vitest'
+import { expect, inject, it, onTestFinished, vi } from 'vitest'
 
 import { openPostgres } from '../../../src/service/database/postgres-database.ts'
 import { newDatabase, queryOnce } from '../../helpers/postgres-server.ts'
@@ -76,4 +76,29 @@ it.skipIf(server === undefined)('takes every URL that pg takes, and lets the tim
 
   expect((await sql`show lock_timeout`.execute(db)).rows).toEqual([{ lock_timeout: '7s' }])
   expect((await sql`show statement_timeout`.execute(db)).rows).toEqual([{ statement_timeout: '30s' }])
+})
+
+it.skipIf(server === undefined)('waits no longer for a server that hangs once it has let us in', async () => {
+  const url = new URL(await newDatabase(server!))
+  const behind = Number(url.port)
+  const hanging = createServer((near) => {
+    const far = connect(behind, url.hostname)
+    near.on('data', (bytes) => (bytes.includes('set lock_timeout') ? hanging.emit('asked') : far.write(bytes)))
+    far.pipe(near)
+    near.on('error', () => undefined).on('close', () => far.destroy())
+    far.on('error', () => undefined)
+  })
+  await once(hanging.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => void hanging.close())
+  url.port = String((hanging.address() as AddressInfo).port)
+  const db = await openPostgres(url.href, 1)
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+
+  const asked = once(hanging, 'asked')
+  const answer = sql`select 1`.execute(db).catch((error: unknown) => error)
+  await asked
+  vi.advanceTimersByTime(10_000)
+
+  expect(await answer).toMatchObject({ message: 'Query read timeout' })
 })

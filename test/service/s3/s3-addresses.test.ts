@@ -21,6 +21,8 @@ function signerOf(options: Partial<Parameters<typeof resolveS3>[0]> = {}) {
 describe('an address of the bucket', () => {
   it.each([
     ['of AWS', {}],
+    ['of AWS in China', { region: 'cn-north-1' }],
+    ['of AWS in its European cloud', { region: 'eusc-de-east-1' }],
     ['of a store with a name of its own', { endpoint: 'http://127.0.0.1:7480' }],
   ])('%s is the one that the SDK would sign', async (_, options) => {
     const client = new S3Client({
@@ -83,6 +85,7 @@ describe('what is said of the store', () => {
     [{ bucket: 'recordings', endpoint: 'https://store/?secret-word' }, 's3.endpoint'],
     [{ bucket: 'recordings', endpoint: 'https://store/#secret-word' }, 's3.endpoint'],
     [{ bucket: 'recordings', publicEndpoint: 'https://store/path' }, 's3.publicEndpoint'],
+    [{ bucket: 'recordings', endpoint: 'https://10.0.0.1:7480', pathStyle: false }, 's3.pathStyle'],
     [{ bucket: 'recordings', keys: { accessKeyId: 'a', secretAccessKey: 'secret-word with blanks' } }, 's3.keys'],
     [{ bucket: 'recordings', keys: { accessKeyId: '', secretAccessKey: 'secret-word' } }, 's3.keys'],
   ])('is refused with its name and rule, and without secrets: %#', (options, name) => {
@@ -93,6 +96,8 @@ describe('what is said of the store', () => {
   it.each([
     [{}, 'https://recordings.s3.us-east-1.amazonaws.com', '/'],
     [{ pathStyle: true }, 'https://s3.us-east-1.amazonaws.com', '/recordings/'],
+    // A host with one dot more would have no certificate.
+    [{ bucket: 'recordings.example' }, 'https://s3.us-east-1.amazonaws.com', '/recordings.example/'],
     [{ endpoint: 'https://store:7480' }, 'https://store:7480', '/recordings/'],
     [{ endpoint: 'https://store:7480', pathStyle: false }, 'https://recordings.store:7480', '/'],
   ])('%o puts the bucket at %s%s', (options, origin, pathPrefix) => {

@@ -462,19 +462,23 @@ describe('a store that is away', () => {
 })
 
 describe('addresses', () => {
-  it('bind no checksum, so that the bytes of any client are taken', async () => {
-    const addresses = Object.values(await register(service, await openCaptureSession(service), ['c.action']))
-    const { files } = await openVideoSession(service, [
-      { bytes: 1, chunks: 1 },
-      { bytes: 6 * MIB, chunks: 2 },
-    ])
-
-    for (const address of [...addresses, ...files.flatMap(({ urls }) => urls)]) {
-      const query = new URL(address).searchParams
-      expect([...query.keys()].filter((name) => /checksum|crc|sha1|md5/i.test(name))).toEqual([])
-      expect(query.get('X-Amz-SignedHeaders')).toBe('host')
-      expect(query.get('X-Amz-Content-Sha256')).toBe('UNSIGNED-PAYLOAD')
+  it('are dated by the clock of the store, which may refuse others, as soon as it has told its time', async () => {
+    const sessionId = await openCaptureSession(service)
+    const datesBy = async (aheadMs: number, name: string) => {
+      const headers = { date: new Date(Date.now() + aheadMs).toUTCString() }
+      bucket.script({ operation: 'bucket', nth: 1, answer: { status: 200, headers } })
+      service.advance(5_000)
+      expect((await service.call('GET', '/readyz')).status).toBe(200)
+      const [address = ''] = Object.values(await register(service, sessionId, [name]))
+      const digits = new URL(address).searchParams.get('X-Amz-Date') ?? ''
+      const date = digits.replace(/^(....)(..)(..T..)(..)/, '$1-$2-$3:$4:')
+      return Math.round((Date.parse(date) - service.clock()) / 60_000)
     }
+
+    expect(await datesBy(20 * 60_000, 'a.action')).toBe(20)
+    expect(await datesBy(-60 * 60_000, 'b.action')).toBe(-60)
+    // What is a little late is on its way.
+    expect(await datesBy(-120_000, 'c.action')).toBe(0)
   })
 })
 

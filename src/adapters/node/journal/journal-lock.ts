@@ -48,7 +48,8 @@ function take(folder: string, key: string): Promise<string> {
     for (let round = 1; ; round++) {
       const path = await tryToLock(folder)
       if (path !== undefined) {
-        await sweep(folder)
+        // What cannot be removed is in nobody's way, and the lock is ours by now.
+        await sweep(folder).catch(() => undefined)
         return path
       }
       await clearWay(folder, key)

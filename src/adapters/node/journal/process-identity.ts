@@ -54,13 +54,13 @@ export async function whereIs(found: ProcessIdentity): Promise<'gone' | 'alive' 
 }
 
 /**
- * Two machines may share a name, and clones of a disk may share an id as well. So the name must agree, and with it
- * either the boot, which no other machine has, or the id. If neither is known on either side, the name alone decides.
+ * The boot is that of one machine, whatever its name: a laptop may get another with each network that it joins. Of another boot the
+ * name and the id must agree, because two machines may share a name, and clones of a disk an id. If neither boot nor id is known on
+ * either side, the name alone decides.
  */
 export function isThisMachine(found: ProcessIdentity, here: ProcessIdentity): boolean {
-  if (found.host !== here.host) return false
   if (found.boot !== undefined && found.boot === here.boot) return true
-  if (found.machine !== here.machine) return false
+  if (found.host !== here.host || found.machine !== here.machine) return false
   return here.machine !== undefined || found.boot === here.boot
 }
 

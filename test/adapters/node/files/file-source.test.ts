@@ -345,9 +345,11 @@ describe('fileSource', () => {
       await fileOf('renumbered.mp4.new', put)
       await rename(`${path}.new`, path)
 
+      const handlesBefore = await countHandles()
       const opening = Promise.resolve(source.open(identity))
       if (isTaken) await (await opening).close()
       else await expect(opening).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_READ', isRetryable: false })
+      expect(await countHandles()).toBe(handlesBefore)
     })
 
     it('may be another one by the time that its source is used for another upload', async () => {
@@ -429,7 +431,6 @@ describe('fileSource', () => {
   it.skipIf(process.platform !== 'linux')('holds one handle per opening, and none when closed or refused', async () => {
     const path = await fileOf('handles.mp4')
     const source = fileSource(path)
-    const countHandles = async (): Promise<number> => (await readdir('/proc/self/fd')).length
     const before = await countHandles()
 
     const identity = await source.describe()
@@ -482,4 +483,9 @@ async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
   } finally {
     process.seteuid?.(0)
   }
+}
+
+/** Open files of this process; 0 where the system does not list them. */
+async function countHandles(): Promise<number> {
+  return existsSync('/proc/self/fd') ? (await readdir('/proc/self/fd')).length : 0
 }

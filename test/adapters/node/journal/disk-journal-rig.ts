@@ -27,8 +27,13 @@ export function removeAfterEach(): void {
   })
 }
 
-/** Network drives and other platforms. */
-export const onThreads: QuickDisk = { mayAskNow: () => false, askNow: (work) => work() }
+/** Network drives and other platforms. They may take minutes, and so must never be asked at once. */
+export const onThreads: QuickDisk = {
+  mayAskNow: () => false,
+  askNow() {
+    throw new Error('The disk was asked on the calling thread.')
+  },
+}
 export const atOnce: QuickDisk = { mayAskNow: () => true, askNow: (work) => work() }
 
 export const confirmed = (fileIndex: number): JournalRecord => ({ type: 'file.confirmed', at: 1, fileIndex })

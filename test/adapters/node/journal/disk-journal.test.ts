@@ -1,14 +1,25 @@
 // The journal on disk: the contract of a journal, and the files that it makes.
 
+import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { diskJournal, diskJournalOn } from '../../../../src/adapters/node/journal/disk-journal.ts'
+import { ownIdentity } from '../../../../src/adapters/node/journal/process-identity.ts'
 import { folderOfKey } from '../../../../src/adapters/node/journal/session-folder.ts'
 import { journalContract } from '../../../../src/testing/journal-contract.ts'
-import { temporary, onThreads, atOnce, confirmed, write, read, removeAfterEach } from './disk-journal-rig.ts'
+import {
+  temporary,
+  onThreads,
+  atOnce,
+  confirmed,
+  write,
+  read,
+  canMountHere,
+  removeAfterEach,
+} from './disk-journal-rig.ts'
 
 removeAfterEach()
 
@@ -97,6 +108,31 @@ describe('the files of diskJournal', () => {
     await journal.remove('two')
 
     expect(await readdir(folder)).toEqual([])
+  })
+
+  it('are let go only once all is in them that was appended before', async () => {
+    const journal = diskJournal({ folder: await temporary() })
+    const session = await journal.open('k')
+    let isThere = false
+    void Promise.resolve(session.append([confirmed(0)])).then(() => (isThere = true))
+    await session.close()
+
+    expect(isThere).toBe(true)
+  })
+
+  it.skipIf(!canMountHere)('are opened also where what a dead process left beside them cannot be removed', async () => {
+    const folder = await temporary()
+    const journal = diskJournal({ folder })
+    await write(journal, [[confirmed(0)]])
+    const left = join(folder, 'session-k', 'lock-1234')
+    await mkdir(join(left, 'busy'), { recursive: true })
+    await writeFile(join(left, '1234'), JSON.stringify({ ...(await ownIdentity()), start: '1' }))
+    execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', join(left, 'busy')])
+    try {
+      expect(await read(journal)).toEqual([confirmed(0)])
+    } finally {
+      execFileSync('umount', [join(left, 'busy')])
+    }
   })
 
   it('are not made by a look: list and remove in a folder that is not there', async () => {

@@ -223,6 +223,12 @@ describe('a lock', () => {
     await (await lockHere()).release()
   })
 
+  it.runIf(process.platform === 'linux')('is so too on a laptop that has got another name since', async () => {
+    await plant({ ...(await ownIdentity()), host: 'laptop.hotel.example', pid: await killedPid() })
+
+    await (await lockHere()).release()
+  })
+
   it.runIf(process.platform === 'linux')('is stale when its number was given to another process since', async () => {
     await plant({ ...(await ownIdentity()), start: '1' })
 
@@ -376,7 +382,7 @@ describe('isLocked', () => {
     const own = await ownIdentity()
     for (const [owner, is] of [
       [{ ...own, pid: await killedPid() }, false],
-      [{ ...own, host: 'studio-7' }, true],
+      [{ ...own, host: 'studio-7', boot: 'another' }, true],
       ['nonsense', true],
     ] as const) {
       const lock = await plant(owner)
@@ -472,7 +478,9 @@ describe('isThisMachine', () => {
     ['another boot of a machine that is not known', { ...UNNUMBERED, boot: 'b0' }, HERE, false],
     ['another boot where no id is known', { ...UNNUMBERED, boot: 'b0' }, UNNUMBERED, false],
     ['another machine of the same name', { ...HERE, machine: 'm2', boot: 'b2' }, HERE, false],
-    ['another name', { ...HERE, host: 'stage' }, HERE, false],
+    ['the same boot under the name that another network gave it', { ...HERE, host: 'stage' }, HERE, true],
+    ['another name', { ...HERE, host: 'stage', boot: 'b0' }, HERE, false],
+    ['another name where no boot is known', { ...UNBOOTED, host: 'stage' }, UNBOOTED, false],
     ['the same machine where no boot is known', UNBOOTED, UNBOOTED, true],
     ['another machine where no boot is known', { ...UNBOOTED, machine: 'm2' }, UNBOOTED, false],
     ['a name alone, found where more is known', NAMED, HERE, false],

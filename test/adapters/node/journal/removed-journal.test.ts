@@ -99,17 +99,18 @@ describe('a journal that somebody removes while it is open', () => {
   it.each([
     ['nothing was written since', []],
     ['only what does not wait for the disk was', [received(2)]],
-  ])('is put back when it is closed, where %s', async (_, written) => {
+  ])('is put back when it is closed, also a moment after it was looked for, where %s', async (_, written) => {
     const folder = await temporary()
-    const journal = diskJournal({ folder })
+    const journal = diskJournal({ folder, clock })
     const session = await journal.open('k')
     await session.append([begun(3), received(1)])
+    await session.append([confirmed(1)])
     await rm(folder, { recursive: true })
 
     await session.append(written)
     await session.close()
 
-    expect(await read(journal)).toEqual([begun(3), received(1), ...written])
+    expect(await read(journal)).toEqual([begun(3), received(1), confirmed(1), ...written])
     expect(await readdir(dirname(pathOf(folder)))).toEqual(['journal'])
   })
 
