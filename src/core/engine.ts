@@ -49,6 +49,7 @@ export interface FixedEngine {
   stats(): { readonly inFlight: number; readonly cap: number; readonly waiting: number }
 }
 
+/** An engine whose rate can be limited. */
 export interface Engine extends FixedEngine {
   /** Sets a new rate limit, also for parts under way. Throws ERR_UPLOAD_INVALID_ARGUMENT for an invalid one. */
   limitRate(limit: LimitRate): void

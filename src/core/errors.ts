@@ -62,10 +62,16 @@ export class UploadError extends Error {
  */
 export type AttemptEnding = 'neverWhole' | 'doubtful'
 
-/** A transport's only exception: no answer came. A status, whatever it is, is an answer and never thrown. */
+/**
+ * A transport's only exception: no answer came. A status, whatever it is, is an answer and never thrown. Its `isRetryable` is true by
+ * default.
+ */
 export class TransportError extends UploadError {
   readonly ending: AttemptEnding
-  /** `connect`: no connection was made, so the host has seen nothing of this request. */
+  /**
+   * `connect`: no connection was made, so the host has seen nothing of this request. `send`: some of the body had not been handed
+   * over. `answer`: all of it had, or there was none.
+   */
   readonly phase: 'connect' | 'send' | 'answer'
   /** The host is there, but its answer cannot be read. Such an attempt uses up a try and opens no circuit. */
   readonly isUnreadable: boolean

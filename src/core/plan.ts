@@ -43,7 +43,7 @@ export interface PlanFileOptions {
 /**
  * The part size when nobody asks for one: a 128th of the file, at least 5 MiB and at most 16 MiB. With 64 connections that is
  * two parts for each; with only one, the end of a session is a wait for the slowest. With fewer connections, fewer parts are
- * enough.
+ * enough: `partCount` is their number.
  */
 export function defaultPartSize(sizeBytes: number, partCount = 128): number {
   return Math.min(Math.max(Math.ceil(sizeBytes / partCount), 5 * MIB), 16 * MIB)

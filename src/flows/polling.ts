@@ -18,9 +18,9 @@ export interface PollingOptions {
    * then every 5 minutes.
    */
   readonly pollDelaysMs?: readonly number[]
-  /** The service's words for done, in any case. Assumption: the interface does not show them. */
+  /** The service's words for done, in any case. Assumption: the interface does not show them. Default: those of DEFAULT_POLLING. */
   readonly completedStatuses?: readonly string[]
-  /** The service's words for failed. The same assumption. */
+  /** The service's words for failed. The same assumption, and default. */
   readonly failedStatuses?: readonly string[]
 }
 
@@ -32,7 +32,8 @@ const LAST_QUESTION_MS = 60_000
  */
 const AWAKE_AGAIN_MS = 300_000
 
-/** The numbers are written out: bundlers treat a product as a side effect, and pages without an analysis would load the table. */
+// The numbers are written out: bundlers treat a product as a side effect, and pages without an analysis would load the table.
+/** The defaults of PollingOptions. */
 export const DEFAULT_POLLING = /* @__PURE__ */ Object.freeze({
   deadlineMs: 18_000_000,
   pollDelaysMs: /* @__PURE__ */ Object.freeze([60_000, 120_000, 300_000]),

@@ -2,10 +2,10 @@
 
 import { asOurs } from '../core/errors.ts'
 import { planFile, type PartSize } from '../core/plan.ts'
-import type { PlannedFile, UnitLimits } from '../core/ports.ts'
+import type { PlannedFile, Source, UnitLimits } from '../core/ports.ts'
 import { unlessAborted } from '../core/unless-aborted.ts'
 import { listOf, optional } from '../client/check-fields.ts'
-import { checkFileName, checkFrameRate, checkRequired } from '../client/checks.ts'
+import { checkFileName, checkFrameRate, checkIs, checkRequired } from '../client/checks.ts'
 import { inBatches } from './in-batches.ts'
 import type { UploadFile } from './upload-definition.ts'
 
@@ -66,11 +66,17 @@ async function look({ source }: UploadFile, signal: AbortSignal) {
   }
 }
 
-/** Refuses what is no list of files, an empty one, names that contain a path, and invalid frame rates. */
+/** Programs in plain JavaScript pass a path, or a File as it is. */
+function checkSource(value: unknown, label: string): Source {
+  const isSource = (known: unknown): known is Source => typeof (known as Source).describe === 'function'
+  return checkIs(value, label, isSource, ': give a source, such as fileSource(path) or blobSource(file).')
+}
+
+/** Refuses what is no list of files, an empty one, what is no source, names that contain a path, and invalid frame rates. */
 export function checkFiles(files: readonly UploadFile[]): void {
   listOf((file, label) => {
     const { source, frameRate } = checkRequired(file, label) as UploadFile
-    checkFileName(checkRequired(source, `${label}.source`).name, `${label}.name`)
+    checkFileName(checkSource(source, `${label}.source`).name, `${label}.name`)
     optional(checkFrameRate)(frameRate, `${label}.frameRate`)
   })(files, 'files')
 }

@@ -12,6 +12,7 @@ export const RECEIPT_FORMAT = 'mocap-uplink-receipt'
 /** Version of the receipt's format. */
 export const RECEIPT_VERSION = 1
 
+/** What a session has delivered so far, file by file and part by part, without addresses. Plain JSON. */
 export interface DeliveryReceipt {
   readonly format: typeof RECEIPT_FORMAT
   readonly version: typeof RECEIPT_VERSION

@@ -5,6 +5,7 @@ import { ended, follow } from './follow-upload.ts'
 import { onNextFrame } from './next-frame.ts'
 import { NOTHING_YET, type UploadView } from './upload-view.ts'
 
+/** One upload after the other, as something that can be rendered. */
 export interface UploadStore {
   /**
    * Calls `begin` at once and follows the upload that it returns: `start(() => uplink.uploadVideos({ … }))`, or
@@ -63,8 +64,9 @@ export function createUploadStore({ schedule = onNextFrame }: UploadStoreOptions
   async function run(begin: () => Upload | Promise<Upload>): Promise<void> {
     try {
       const upload = await begin()
-      gather({ upload })
+      // This throws at what is no upload, such as the report of one.
       const unfollow = follow(upload, { gather, view: () => gathered })
+      gather({ upload })
       if (asked) void upload[asked]()
       else if (isPaused) upload.pause()
       const report = await upload.done().finally(unfollow)

@@ -10,7 +10,9 @@ const root = join(import.meta.dirname, '..', '..')
 /** Packs what is built, installs it, and gives the project's folder, which is the caller's to remove. */
 export function installPackage(): string {
   const project = mkdtempSync(join(tmpdir(), 'mocap-uplink-package-'))
-  const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', project], { cwd: root, encoding: 'utf8' })
+  // What is built already is not built again.
+  const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', project]
+  const packed = execFileSync('npm', pack, { cwd: root, encoding: 'utf8' })
   const [{ filename }] = JSON.parse(packed.slice(packed.indexOf('['))) as [{ filename: string }]
   writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'host', private: true, type: 'module' }))
   execFileSync('npm', ['install', '--no-audit', '--no-fund', '--omit=optional', join(project, filename)], {

@@ -304,6 +304,19 @@ describe('a store', () => {
     expect(store.view().error).toEqual(new Error('no player'))
   })
 
+  it.each([
+    ['nothing', undefined],
+    ['its report', report('confirmed')],
+  ])('shows as an error that begin gave no upload but %s', async (_what, given) => {
+    const { store, draw } = storeByHand()
+    store.start(() => given as never)
+    await settled()
+    draw()
+
+    expect(store.view()).toMatchObject({ state: 'failed', isActive: false, report: undefined })
+    expect(store.view().error).toBeInstanceOf(TypeError)
+  })
+
   it('passes pause and resume on', async () => {
     const { store, upload } = await started()
     store.pause()

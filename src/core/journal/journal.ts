@@ -11,6 +11,7 @@ export const JOURNAL_VERSION = 1
 
 /** `custom`: a protocol that the host brings. */
 export type FlowName = 'video' | 'capture' | 'custom'
+/** How a session ended. `partial`: some files are confirmed, some not. */
 export type FinalStatus = 'confirmed' | 'partial' | 'cancelled' | 'failed'
 
 /** Where a session's life goes on: nothing was asked yet, a create has no result yet, it is open, being cancelled, or over. */

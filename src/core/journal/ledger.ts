@@ -11,6 +11,7 @@ import type { PlannedFile, Receipt } from '../ports/protocol.ts'
  */
 export type FileState = 'planned' | 'ready' | 'received' | 'confirming' | 'confirmed' | 'failed'
 
+/** What is known of a part of a file. */
 export interface LedgerPart {
   readonly partNumber: number
   readonly start: number
@@ -23,6 +24,7 @@ export interface LedgerPart {
   isDoubtful: boolean
 }
 
+/** What is known of a file and its parts. */
 export interface LedgerFile {
   readonly plan: PlannedFile
   state: FileState
@@ -53,6 +55,7 @@ export interface LedgerFile {
   sha256: string | undefined
 }
 
+/** What is known of all files of a session. It changes only by records. */
 export interface Ledger {
   readonly files: readonly LedgerFile[]
   /** Number of files in these states: looking at all files at every progress event would cost more than sending some. */

@@ -14,6 +14,7 @@ export interface Journal {
   remove(key: string): Promise<void>
 }
 
+/** One session's records, open to whoever holds its lease. */
 export interface SessionJournal {
   readonly key: string
   /** The records found at opening, in order. */

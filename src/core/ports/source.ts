@@ -17,10 +17,10 @@ export interface Source {
   describe(signal?: AbortSignal): Promise<SourceIdentity>
   /**
    * Opens it for reading, synchronously where no waiting is needed. Rejects with ERR_UPLOAD_SOURCE_CHANGED when it is no longer
-   * what `expected` says.
+   * what `expected` says; where that has no time, only the size is compared.
    */
   open(expected: SourceIdentity): Promise<Reader> | Reader
-  /** Frees what the source itself holds, such as a spool file. Called once, when its session has settled or was let go. */
+  /** Frees what the source itself holds, such as a spool file. Called when its session has settled or was let go. Idempotent. */
   dispose?(): Promise<void>
 }
 

@@ -34,6 +34,7 @@ export type TransferEvent =
   /** The wait is over. Also reported at the end of each call, however it ended. */
   | { readonly type: 'reachable'; readonly call?: object }
 
+/** Why a file needs other addresses. */
 export interface RenewalReason {
   /**
    * The addresses are dead by the storage's clock, as far as we know it. False: the storage refused one that should be alive.
@@ -46,6 +47,7 @@ export interface RenewalReason {
   readonly signal: AbortSignal
 }
 
+/** What an engine needs to transfer the files of one session. It makes no call of the service itself. */
 export interface TransferJob {
   readonly ledger: Ledger
   readonly protocol: Pick<Protocol, 'traits' | 'request' | 'judge'>
