@@ -61,14 +61,13 @@ export async function resumeEarlier(
     return found
   }
   const resumed: ResumedUpload[] = []
-  for (const { key, missing } of await unfinished(uplink)) {
-    const all = await uplink.sessionFiles(key)
+  for (const { key, missing, confirmed } of await unfinished(uplink)) {
     const found = take(missing)
     const isWhole = found.size === missing.length && [...found.values()].some((file) => files.includes(file))
     // One that cannot be resumed, for example because another tab was quicker, must not leave those already resumed unattended.
     const upload = isWhole ? await uplink.resume(key, { files: [...found.values()] }).catch(() => undefined) : undefined
     if (upload === undefined) found.forEach((file) => free.add(file))
-    else resumed.push({ upload, files: new Map([...found, ...take(all.filter(({ how }) => how === undefined))]) })
+    else resumed.push({ upload, files: new Map([...found, ...take(confirmed)]) })
   }
   return resumed
 }
@@ -77,11 +76,17 @@ function isSame({ fileName, bytes, modifiedAtMs }: SessionFile, { name, size, la
   return name === fileName && size === bytes && lastModified === modifiedAtMs
 }
 
-/** Unfinished sessions with the files that each misses, without those that this page or another tab is driving. */
+/** Unfinished sessions, each with its files, without those that this page or another tab is driving. */
 async function unfinished(uplink: BrowserUplink) {
   const isDriven = await drivenSessions()
   const left = (await uplink.sessions()).filter(
     ({ key, status }) => ['open', 'partial', 'failed'].includes(status) && !isDriven(key),
   )
-  return Promise.all(left.map(async (session) => ({ ...session, missing: await uplink.missingFiles(session.key) })))
+  return Promise.all(
+    left.map(async (session) => {
+      const files = await uplink.sessionFiles(session.key)
+      const missing = files.filter(({ how }) => how !== undefined)
+      return { ...session, missing, confirmed: files.filter(({ how }) => how === undefined) }
+    }),
+  )
 }
