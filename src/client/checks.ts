@@ -2,6 +2,7 @@
 // ERR_UPLOAD_INVALID_ARGUMENT that says what is wrong, where, and what to do.
 
 import { invalid } from '../core/errors.ts'
+import { redactText } from '../core/redact.ts'
 import { isCalendarDate, isCount, isFileName, isId, isText, isWireObject, segmentIdOf } from './contract/fields.ts'
 import type { DomHand } from './contract/analyses.ts'
 import type { ServiceId, WireObject } from './contract/fields.ts'
@@ -123,6 +124,7 @@ export function checkSegmentsAgree(
 export function show(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value)
   if (typeof value !== 'string') return Array.isArray(value) ? 'an array' : `of type ${typeof value}`
-  const text = value.replace(/\p{Cc}|\p{Surrogate}/gu, '\u{FFFD}')
+  // A signed address may have been given in the place of something else.
+  const text = redactText(value).replace(/\p{Cc}|\p{Surrogate}/gu, '\u{FFFD}')
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
 }

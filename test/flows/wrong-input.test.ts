@@ -35,6 +35,11 @@ describe('an upload', () => {
     ['a source for a file', { files: [file.source] }, 'files[0].source is missing: give it.'],
     ['a path for a source', { files: [{ source: 'a.mp4' }] }, `files[0].source is "a.mp4": ${GIVE_SOURCE}`],
     [
+      'a signed address for a source',
+      { files: [{ source: 'https://s.test/a?X-Amz-Signature=secret' }] },
+      `files[0].source is "https://s.test/a?…": ${GIVE_SOURCE}`,
+    ],
+    [
       'a File for a source',
       { files: [{ source: new File([], 'a') }] },
       `files[0].source is of type object: ${GIVE_SOURCE}`,
