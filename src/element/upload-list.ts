@@ -190,14 +190,17 @@ export function createUploadList(listener: ListListener): UploadList {
       list.wish = 'resume'
       const wanted = new Set(list.retryable())
       const wantedOf = (job: Job): Item[] => job.items.filter((item) => wanted.has(item))
-      const begin = async (job: Job, index: number): Promise<void> => {
+      const begin = async (job: Job): Promise<void> => {
         job.opening = 'resume'
         try {
-          const keeper = await keepers[index]
+          const keeper = await keeperOf(job, uplink)
           if (!keeper) {
+            const anew = wantedOf(job)
             // What the browser itself had found goes with the upload. It may be chosen again.
-            for (const item of wantedOf(job)) touch(item, item.file ? { state: 'ready', error: undefined } : GIVEN_UP)
+            for (const item of anew) touch(item, item.file ? { state: 'ready', error: undefined } : GIVEN_UP)
             job.items = job.items.filter((item) => !isReady(item))
+            // By itself, because the captures of another upload may have the same names.
+            list.start(uplink, new Set(anew), setting)
             return
           }
           job.upload = await setting.resume(keeper, job.upload.key, await sourcesAgain(job, keeper))
@@ -213,14 +216,8 @@ export function createUploadList(listener: ListListener): UploadList {
         follow(job)
       }
       const again = jobs.filter((job) => !job.opening && wantedOf(job).length > 0)
-      const keepers = again.map((job) => keeperOf(job, uplink))
-      // An upload that cannot be resumed holds back neither the others nor what is begun anew.
-      try {
-        await Promise.all(again.map(begin))
-      } finally {
-        await Promise.allSettled(keepers)
-        list.start(uplink, wanted, setting)
-      }
+      // One that cannot be taken up again holds back no other.
+      await Promise.all(again.map(begin))
     },
     unfinished: () =>
       jobs.filter((job) => job.isOver && !job.isDiscarded && job.items.some(({ state }) => state === 'failed')),

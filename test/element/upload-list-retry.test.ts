@@ -152,12 +152,12 @@ it('begins anew also after a cancel', async () => {
   const begun: number[] = []
   const begin: Setting['begin'] = (_uplink, sources) => {
     begun.push(sources.length)
-    return driven('anew', 5, 5).upload
+    return driven('anew', 5).upload
   }
 
   await list.retry(UPLINK, { begin, resume: refuse })
 
-  expect(begun).toEqual([2])
+  expect(begun).toEqual([1, 1])
 })
 
 it('takes up the others where one cannot be', async () => {
@@ -181,7 +181,22 @@ it('begins anew what no journal has heard of also where another one cannot be ta
   const retried = list.retry(keeping('first'), { begin, resume: refuse })
 
   await expect(retried).rejects.toThrow('nothing to take up')
-  expect(begun).toEqual([list.items[1]?.fileName])
+  await expect.poll(() => begun).toEqual([list.items[1]?.fileName])
+})
+
+it('begins anew what no journal has heard of in as many uploads as before, whose captures may have the same names', async () => {
+  const { list } = await withFailed()
+  const begun: string[][] = []
+  const begin: Setting['begin'] = (_uplink, sources) => {
+    begun.push(sources.map(({ name }) => name))
+    if (begun.length === 1) throw new Error('no such player')
+    return driven('anew', 5).upload
+  }
+
+  await expect(list.retry(UPLINK, { begin, resume: refuse })).rejects.toThrow('no such player')
+
+  await expect.poll(() => begun).toEqual([['first.mp4'], ['second.mp4']])
+  expect(list.items.map(({ state }) => state)).toEqual(['ready', 'waiting'])
 })
 
 it('opens none twice that is still taken up again when another could not be', async () => {
