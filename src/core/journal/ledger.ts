@@ -63,6 +63,7 @@ export interface Ledger {
   failedCount: number
 }
 
+/** Makes the ledger of a session of which nothing is recorded yet. `plans`: by file index. */
 export function createLedger(plans: readonly PlannedFile[]): Ledger {
   return { files: plans.map(ledgerFile), confirmedCount: 0, failedCount: 0 }
 }

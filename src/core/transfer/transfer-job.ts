@@ -53,7 +53,7 @@ export interface TransferJob {
   readonly protocol: Pick<Protocol, 'traits' | 'request' | 'judge'>
   /** What gives the bytes of a file. */
   source(fileIndex: number): Pick<Source, 'open'>
-  /** Makes a record durable, then applies it to the ledger. Undefined: both are already done. */
+  /** Makes a record durable, then applies it to the ledger (`applyRecord`). Undefined: both are already done. */
   record(body: RecordBody): Promise<void> | undefined
   /**
    * Gets addresses for the next files, in order, or fails those files. Called while few parts are ready, never twice at once. A
