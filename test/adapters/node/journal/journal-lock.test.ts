@@ -484,7 +484,7 @@ describe('isThisMachine', () => {
     ['the same boot under the name that another network gave it', { ...HERE, host: 'stage' }, HERE, true],
     ['another name', { ...HERE, host: 'stage', boot: 'b0' }, HERE, false],
     // Virtual machines that go on from one memory image share the boot as well.
-    ['a clone of the running machine that got a name and an id', { ...HERE, host: 'stage', machine: 'm2' }, HERE, false],
+    ['a clone of the running machine with an id of its own', { ...HERE, host: 'stage', machine: 'm2' }, HERE, false],
     ['a clone of the running machine where no id is known', { ...UNNUMBERED, host: 'stage' }, UNNUMBERED, false],
     ['another name where no boot is known', { ...UNBOOTED, host: 'stage' }, UNBOOTED, false],
     ['the same machine where no boot is known', UNBOOTED, UNBOOTED, true],
