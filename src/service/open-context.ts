@@ -92,7 +92,10 @@ async function bucketStorage(settings: ServiceSettings, s3: S3Settings, undo: Un
   const { addressLifeSeconds: lifeSeconds } = settings
   // The store judges addresses by its own clock, as it does the SDK's calls, which follow it.
   const now = () => settings.now() + bucket.clockAheadMs()
-  return s3Storage(bucket, createAddressSigner({ place, region, lifeSeconds, now }), settings.now)
+  const storage = s3Storage(bucket, createAddressSigner({ place, region, lifeSeconds, now }), settings.now)
+  // Tells its time. Captures alone, and files of one part, need no call before their addresses are made.
+  void storage.checkReachable().catch(() => undefined)
+  return storage
 }
 
 function placeOf({ databaseUrl, databaseConnections, dataDir, ...rest }: ServiceSettings): DatabasePlace {

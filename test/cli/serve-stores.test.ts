@@ -30,8 +30,9 @@ describe.skipIf(server === undefined)('--database-url-file', () => {
     const place = ['--database-url-file', file]
     const made = await cli.run(['serve', 'keys', 'create', ...place, '--org', 'org-4', '--name', 'room', '--json'])
     const [{ key }] = jsonLines(made.stdout) as unknown as [{ key: string }]
-    // pg takes it without a host before its path as well.
-    await writeFile(file, `postgres://${pathname}?host=${hostname}&port=${port}&user=${username}&password=${password}`)
+    // pg goes to the host of the query, whatever stands before the path.
+    const query = `host=${hostname}&port=${port}&user=${username}&password=${password}`
+    await writeFile(file, `postgres://elsewhere.example${pathname}?${query}`)
 
     const serve = cli.start(['serve', '--port', '0', ...place, '--data', join(cli.folder, 'objects'), '--managed-keys'])
     let text = ''

@@ -146,9 +146,9 @@ function tellListening(output: Output, service: RunningService, settings: Settin
   if (output.mode === 'terminal') output.say('Ctrl-C ends it.')
 }
 
-/** The host of a database's URL, which may be in its query, such as the folder of a socket, or not be named. */
+/** The host of a database's URL, or none. pg prefers the one in its query, such as the folder of a socket. */
 function placeOf({ host, searchParams }: URL): string {
-  const named = host || searchParams.get('host')
+  const named = searchParams.get('host') || host
   return named ? ` at ${named}` : ''
 }
 

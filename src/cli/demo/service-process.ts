@@ -35,8 +35,11 @@ export async function startServiceProcess(
     // In a process group of its own, so that Ctrl-C reaches only the demo, which then stops the child.
     detached: true,
   })
-  interruption.atOnce(() => child.kill('SIGKILL'))
   let isStopped = false
+  interruption.atOnce(() => {
+    isStopped = true
+    child.kill('SIGKILL')
+  })
   const exited = new Promise<string>((resolve) => {
     // Once all that it said has been read.
     child.once('close', (code, signal) => resolve(signal ?? `exit code ${code}`))

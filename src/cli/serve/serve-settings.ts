@@ -53,6 +53,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   's3.publicEndpoint': 'S3_PUBLIC_ENDPOINT',
   's3.region': 'S3_REGION',
   's3.keys': 'S3_ACCESS_KEY and S3_SECRET_KEY',
+  's3.pathStyle': 'S3_PATH_STYLE',
   'limits.callsPerMinute': '--calls-per-minute',
   'limits.refusalsPerMinute': '--refusals-per-minute',
   'limits.openSessions': '--max-open-sessions',

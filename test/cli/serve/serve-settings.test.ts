@@ -100,3 +100,9 @@ it('takes 0 for what is kept free of the disk, and for no other size', async () 
   expect(await serveSettings({ ...options, data: 'data', keepFree: '0' }, {})).toMatchObject({ keepFreeBytes: 0 })
   await expect(serveSettings({ ...options, maxBody: '0' }, {})).rejects.toThrow('--max-body must be at least one byte')
 })
+
+it('names the variable of a bucket that would be in the host of an IP address', async () => {
+  const env = { S3_BUCKET: 'recordings', S3_ENDPOINT: 'http://10.0.0.1:7480', S3_PATH_STYLE: 'false' }
+
+  await expect(serveSettings(options, env)).rejects.toThrow(/^S3_PATH_STYLE must be true/)
+})

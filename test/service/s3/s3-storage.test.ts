@@ -69,6 +69,9 @@ const AWAY = {
   answer: failure(503, 'SlowDown', 'Reduce your request rate.'),
 } as const
 
+it('a store is asked for its time at the start, as captures alone need no call of it', () =>
+  vi.waitFor(() => expect(bucket.requests[0]?.operation).toBe('bucket')))
+
 describe('a completion', () => {
   it('is not asked for where the client says that its file failed, whose parts are taken all the same later', async () => {
     const { sessionId, fileId, confirm } = await putBoth()

@@ -54,14 +54,15 @@ export async function whereIs(found: ProcessIdentity): Promise<'gone' | 'alive' 
 }
 
 /**
- * The boot is that of one machine, whatever its name: a laptop may get another with each network that it joins. Of another boot the
- * name and the id must agree, because two machines may share a name, and clones of a disk an id. If neither boot nor id is known on
- * either side, the name alone decides.
+ * Two of name, boot and machine id must agree. Each may be another's as well: machines may share a name, clones of a disk an id, and
+ * clones of a running machine its boot. And each may change: a laptop may get another name with each network that it joins. If neither
+ * boot nor id is known on either side, the name alone decides.
  */
 export function isThisMachine(found: ProcessIdentity, here: ProcessIdentity): boolean {
-  if (found.boot !== undefined && found.boot === here.boot) return true
-  if (found.host !== here.host || found.machine !== here.machine) return false
-  return here.machine !== undefined || found.boot === here.boot
+  const names = ['host', 'boot', 'machine'] as const
+  const agreeing = names.filter((name) => found[name] !== undefined && found[name] === here[name])
+  const isOnlyNamed = [found, here].every(({ boot, machine }) => boot === undefined && machine === undefined)
+  return agreeing.length > (isOnlyNamed ? 0 : 1)
 }
 
 /** Undefined for the main thread, and where nothing is known of this one. */
