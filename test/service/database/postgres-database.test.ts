@@ -1,7 +1,7 @@
 // How the service uses the connections to a PostgreSQL server.
 
-import { once } from 'node:events'
-import { connect, createServer, type AddressInfo } from 'node:net'
+import { EventEmitter, once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
 import { sql } from 'kysely'
 import { expect, inject, it, onTestFinished, vi } from 'vitest'
@@ -14,23 +14,15 @@ const server = inject('postgres')
 it.skipIf(server === undefined)(
   'limits how long the server waits, also through a pooler that takes no such settings of a connection',
   async () => {
-    const url = new URL(await newDatabase(server!))
-    const behind = Number(url.port)
-    const pooler = createServer((near) => {
-      const far = connect(behind, url.hostname)
+    const url = await behind(await newDatabase(server!), (near, far) => {
       near.once('data', (beginning) => {
         if (beginning.includes('timeout')) near.destroy()
         far.write(beginning)
         near.pipe(far).pipe(near)
       })
-      near.on('error', () => undefined).on('close', () => far.destroy())
-      far.on('error', () => undefined)
     })
-    await once(pooler.listen(0, '127.0.0.1'), 'listening')
-    onTestFinished(() => void pooler.close())
-    url.port = String((pooler.address() as AddressInfo).port)
 
-    const db = await openPostgres(url.href, 1)
+    const db = await openPostgres(url, 1)
     onTestFinished(() => db.destroy())
 
     const names = ['lock_timeout', 'statement_timeout', 'idle_in_transaction_session_timeout']
@@ -79,26 +71,35 @@ it.skipIf(server === undefined)('takes every URL that pg takes, and lets the tim
 })
 
 it.skipIf(server === undefined)('waits no longer for a server that hangs once it has let us in', async () => {
-  const url = new URL(await newDatabase(server!))
-  const behind = Number(url.port)
-  const hanging = createServer((near) => {
-    const far = connect(behind, url.hostname)
-    near.on('data', (bytes) => (bytes.includes('set lock_timeout') ? hanging.emit('asked') : far.write(bytes)))
+  const told = new EventEmitter()
+  const url = await behind(await newDatabase(server!), (near, far) => {
+    near.on('data', (bytes) => (bytes.includes('set lock_timeout') ? told.emit('asked') : far.write(bytes)))
     far.pipe(near)
-    near.on('error', () => undefined).on('close', () => far.destroy())
-    far.on('error', () => undefined)
   })
-  await once(hanging.listen(0, '127.0.0.1'), 'listening')
-  onTestFinished(() => void hanging.close())
-  url.port = String((hanging.address() as AddressInfo).port)
-  const db = await openPostgres(url.href, 1)
+  const db = await openPostgres(url, 1)
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
 
-  const asked = once(hanging, 'asked')
+  const asked = once(told, 'asked')
   const answer = sql`select 1`.execute(db).catch((error: unknown) => error)
   await asked
   vi.advanceTimersByTime(10_000)
 
   expect(await answer).toMatchObject({ message: 'Query read timeout' })
 })
+
+/** The URL of a database behind something that `joins` each connection to one with the server. */
+async function behind(database: string, joins: (near: Socket, far: Socket) => void): Promise<string> {
+  const url = new URL(database)
+  const { port, hostname } = url
+  const between = createServer((near) => {
+    const far = connect(Number(port), hostname)
+    joins(near, far)
+    near.on('error', () => undefined).on('close', () => far.destroy())
+    far.on('error', () => undefined)
+  })
+  await once(between.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => void between.close())
+  url.port = String((between.address() as AddressInfo).port)
+  return url.href
+}
