@@ -156,8 +156,9 @@ export function createUploadList(listener: ListListener): UploadList {
       listener.change()
     },
     remove(item) {
+      const former = rows.remove(item)
       listener.change()
-      return rows.remove(item)
+      return former
     },
     start(uplink, wanted, setting) {
       const taken = rows
