@@ -204,6 +204,13 @@ describe.skipIf(chromiumPath === undefined)('the example', () => {
 
     test('says who is not available, in one notice at a time, and goes on by itself', async () => {
       const page = await open(example)
+      // No pause between two tries is so short that notices are told while others fade out.
+      await page.addInitScript(() => {
+        const { random } = Math
+        Math.random = () => (1 + random()) / 2
+      })
+      await page.reload()
+      await connect(page)
       await page.locator('input.uppy-Dashboard-input').first().setInputFiles(paths().slice(1))
       await upload(page)
       await status(page, 'Complete')
