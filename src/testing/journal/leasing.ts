@@ -65,9 +65,11 @@ export function describeLeasing({ begin, open, recordsOf }: JournalRig): void {
       await expect(other.remove('night-1')).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL' })
       // What was appended must be there already: nothing is closed by a process that is killed.
       expect(await other.read('night-1')).toEqual([received(1)])
+      await session.append([received(2)])
+      expect(await other.read('night-1')).toEqual([received(1), received(2)])
       await session.close()
 
-      expect(await recordsOf(other, 'night-1')).toEqual([received(1)])
+      expect(await recordsOf(other, 'night-1')).toEqual([received(1), received(2)])
       expect(await other.list()).toEqual(['night-1'])
     })
   })
