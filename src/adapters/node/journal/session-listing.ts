@@ -53,7 +53,10 @@ export async function forgetKey(place: string): Promise<void> {
 async function findSession(root: string, name: string): Promise<FoundSession | undefined> {
   const place = join(root, name)
   const path = journalPath(place)
-  const file = await stat(path).catch(() => undefined)
+  // A folder that cannot be looked into, such as one that root has made, may have one.
+  const file = await stat(path).catch((error: unknown) =>
+    ['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '') ? undefined : { mtimeMs: 0 },
+  )
   if (file === undefined) return undefined
   const header = await readHeader(path)
   if (header !== undefined) return { name, ...header }

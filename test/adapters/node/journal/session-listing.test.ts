@@ -1,6 +1,17 @@
 // Which sessions are found in a folder, from journals written by hand.
 
-import { mkdir, mkdtemp, open, readdir, readlink, rm, utimes, writeFile, type FileHandle } from 'node:fs/promises'
+import {
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readlink,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+  type FileHandle,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -83,6 +94,17 @@ describe('the sessions of a folder', () => {
     expect(await listSessions(root)).toEqual(['first', 'broken', 'last'])
   })
 
+  it.skipIf(process.platform === 'win32')(
+    'are listed first where their folder cannot be looked into, such as one of another user: nobody may believe that there is nothing to resume',
+    async () => {
+      await sound('open', 0)
+      // Root may look into every folder, but not follow a link that leads to itself.
+      await symlink(folderOfKey('night'), join(root, folderOfKey('night')))
+
+      expect(await listSessions(root)).toEqual(['night', 'open'])
+    },
+  )
+
   it.each(['{', '7', undefined])('go by their folder where nothing tells their key: %s', async (kept) => {
     const key = 'Ä'.repeat(300)
     const place = await plant(key, 'nonsense\n')
@@ -94,6 +116,7 @@ describe('the sessions of a folder', () => {
   it('are the folders of sessions that have a journal, and nothing else', async () => {
     await sound('k', 0)
     await mkdir(join(root, folderOfKey('empty')))
+    await writeFile(join(root, folderOfKey('file')), '')
     await mkdir(join(root, 'removed-1'))
     await writeFile(join(root, 'removed-1', 'journal'), encodeHeader({ key: 'gone', begunUs: 1 }))
 
