@@ -1,6 +1,6 @@
 // Which sessions are found in a folder, from journals written by hand.
 
-import {
+import fs, {
   mkdir,
   mkdtemp,
   open,
@@ -12,10 +12,12 @@ import {
   writeFile,
   type FileHandle,
 } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 
+import { descriptors } from '../../../../src/adapters/node/descriptors.ts'
 import { diskJournal } from '../../../../src/adapters/node/journal/disk-journal.ts'
 import { folderOfKey } from '../../../../src/adapters/node/journal/session-folder.ts'
 import { listSessions } from '../../../../src/adapters/node/journal/session-listing.ts'
@@ -83,6 +85,38 @@ describe('the sessions of a folder', () => {
     read.mockRestore()
 
     expect(asked).toEqual(wanted)
+  })
+
+  it('are listed as they are while this process can open nothing more, once something of it is closed', async () => {
+    const key = 'Ä'.repeat(300)
+    await sound('younger', 2)
+    await sound('older', 1)
+    await writeFile(join(await plant(key, 'nonsense\n'), 'key'), JSON.stringify(key))
+    const closed = descriptors.opened('file')
+    const { open, readFile } = fs
+    const refused: unknown[] = []
+    let isFull = true
+    const unlessFull =
+      <T extends (...values: never[]) => unknown>(ask: T) =>
+      (...values: Parameters<T>): Promise<never> => {
+        if (!isFull) return ask(...values) as Promise<never>
+        refused.push(values[0])
+        return Promise.reject(Object.assign(new Error('none left'), { code: 'EMFILE' }))
+      }
+    vi.spyOn(fs, 'open').mockImplementation(unlessFull(open))
+    vi.spyOn(fs, 'readFile').mockImplementation(unlessFull(readFile))
+    syncBuiltinESMExports()
+    onTestFinished(() => {
+      vi.restoreAllMocks()
+      syncBuiltinESMExports()
+    })
+
+    const listing = listSessions(root)
+    await vi.waitFor(() => expect(refused).not.toEqual([]))
+    isFull = false
+    closed()
+
+    expect(await listing).toEqual(['older', 'younger', key])
   })
 
   it('whose journal cannot be read are listed by the time of their file', async () => {
