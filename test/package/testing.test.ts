@@ -476,7 +476,7 @@ describe('mocap-uplink/testing', () => {
       })`,
     )
 
-    expect(said).toMatch(/Tests +13 passed \(13\)/)
+    expect(said).toMatch(/Tests +14 passed \(14\)/)
     expect(status).toBe(0)
   })
 
