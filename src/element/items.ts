@@ -25,9 +25,9 @@ export interface Item extends Identity, Partial<Pick<ChosenFile, 'file' | 'handl
   meter?: RateMeter | undefined
   retries: number
   /** The error of this file alone. */
-  error: ErrorSummary | undefined
+  error?: ErrorSummary | undefined
   /** The same file, chosen again. It now has the row, and is counted instead of this one. */
-  replacedBy: Item | undefined
+  replacedBy?: Item | undefined
   /** The file that this one replaced. It comes back if this one is removed. */
   former?: Item | undefined
   /** The file chosen again in its place while it was under way. It keeps its row, or it would take its share of the line unseen. */
@@ -60,8 +60,6 @@ export function newItem(known: Identity | ChosenFile, state: ItemState = 'ready'
     confirmedBytes: 0,
     bytesPerSecond: 0,
     retries: 0,
-    error: undefined,
-    replacedBy: undefined,
   }
 }
 

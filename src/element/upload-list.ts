@@ -3,13 +3,13 @@
 
 import type { BrowserUplink, UploadFailedError } from '../browser.ts'
 import { summarize, type ErrorSummary } from '../core/errors.ts'
-import type { Outage, UploadFileStatus, UploadReport } from '../flows/upload.ts'
+import type { Outage, Upload, UploadFileStatus, UploadReport } from '../flows/upload.ts'
 import type { ChosenAgain } from './chosen-again.ts'
 import type { ChosenFile } from './chosen-files.ts'
 import { isReady, keeperOf, needsChoosing, newItem, sourceOf, sourcesAgain, type Item, type Job } from './items.ts'
 import type { GivenUp } from './question.ts'
 import { phaseOf, totalsOf, type Phase, type Totals } from './list-state.ts'
-import type { ResumedUpload } from './offers.ts'
+import type { Offer } from './offers.ts'
 import { readJob } from './reading.ts'
 import { createRows } from './rows.ts'
 import type { Setting } from './setting.ts'
@@ -51,7 +51,7 @@ export interface UploadList {
    */
   start(uplink: BrowserUplink, wanted: Pick<ReadonlySet<Item>, 'has'>, setting: Pick<Setting, 'begin'>): void
   /** Adds a resumed upload of an earlier life of the page. */
-  adopt(resumed: ResumedUpload): void
+  adopt(uplink: BrowserUplink, upload: Upload, offer: Pick<Offer, 'files' | 'found'>): void
   pause(): void
   resume(): void
   giveUp(how: GivenUp): Promise<void>
@@ -174,7 +174,7 @@ export function createUploadList(listener: ListListener): UploadList {
       carry({ uplink, upload, items: taken })
       if (list.wish === 'pause') upload.pause()
     },
-    adopt({ uplink, upload, offer: { files, found } }) {
+    adopt(uplink, upload, { files, found }) {
       const statuses = upload.files()
       const adopted = files.map((file) => {
         const state = statuses[file.fileIndex]?.state === 'confirmed' ? 'confirmed' : 'waiting'

@@ -76,7 +76,7 @@ async function offered(...missing: readonly SessionFile[]) {
       asked.push(atStake.filesConfirmed)
       return Promise.resolve(journal.isAgreed)
     },
-    onTaken: ({ upload }) => void taken.push(upload),
+    onTaken: (_, upload) => void taken.push(upload),
     onDiscarded: () => undefined,
     onLooked: () => undefined,
     onChange: () => undefined,
