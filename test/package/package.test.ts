@@ -31,6 +31,8 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   input: "declare const input: import('mocap-uplink').VideosInput",
   credentials: "declare const credentials: import('mocap-uplink').Credentials",
   baseUrl: 'declare const baseUrl: string',
+  journal: "declare const journal: import('mocap-uplink').Journal",
+  foldJournal: "import { foldJournal } from 'mocap-uplink'",
   key: 'declare const key: string',
   clips: 'declare const clips: File[]',
   fetchToken: 'declare function fetchToken(): Promise<string>',
@@ -192,7 +194,7 @@ describe('the packed package', () => {
       // Who writes no TypeScript need not say that the element is there.
       const text = code.replaceAll(/querySelector\('[\w-]+'\)(?=[.\n])/g, '$&!')
       const known = Object.entries(LEFT_OUT).filter(
-        ([name]) => !new RegExp(`(?:const|function|import)\\b[^=\\n]*\\b${name}\\b`).test(text),
+        ([name]) => !new RegExp(`(?:const|function|import)\\b(?:(?! of )[^=\\n])*\\b${name}\\b`).test(text),
       )
       const file = join('pages', `piece-${String(index)}.tsx`)
       writeFileSync(join(project, file), [...known.map(([, declared]) => declared), text].join('\n'))
@@ -239,6 +241,28 @@ describe('the packed package', () => {
 
     expect([...pages]).toContain('docs/errors.md')
     expect([...pages].filter((page) => !existsSync(join(installed, page)))).toEqual([])
+  })
+
+  it('names in its pages whatever it exports', () => {
+    const installed = join(project, 'node_modules', 'mocap-uplink')
+    const pages = ['README.md', ...readdirSync(join(installed, 'docs')).map((name) => join('docs', name))]
+    const text = pages.map((page) => readFileSync(join(installed, page), 'utf8')).join('\n')
+    const loaded = ['.', './node', './browser', './browser-hasher', './s3', './tuning', './element']
+    const names = run(
+      'exported.mjs',
+      loaded
+        .map((path) => `console.log(Object.keys(await import('mocap-uplink${path.slice(1)}')).join(' '))`)
+        .join('\n'),
+    ).split(/\s+/)
+    // These load packages that a host of the engine need not have.
+    for (const name of ['react', 'service', 'testing']) {
+      const [, list = ''] =
+        /^export \{(.*)\};$/m.exec(readFileSync(join(installed, 'dist', `${name}.d.ts`), 'utf8')) ?? []
+      names.push(...list.split(',').flatMap((item) => /^\s*(\w+)\s*$/.exec(item)?.[1] ?? []))
+    }
+
+    for (const known of ['createUplink', 'useUpload', 'startService', 'clockContract']) expect(names).toContain(known)
+    expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text))).toEqual([])
   })
 
   it('carries no script that nothing asks for', () => {
