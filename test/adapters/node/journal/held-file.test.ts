@@ -10,12 +10,16 @@ import { renameWritten } from '../../../../src/adapters/node/journal/durable-fil
 import { createSimulatedClock } from '../../../helpers/simulated-clock.ts'
 
 /** How often the system still refuses to give such a name, with which code, and how often it was asked for one. */
-const held = vi.hoisted(() => ({ name: '', refusals: 0, code: '', renamings: 0 }))
+const held = vi.hoisted(() => ({ name: '', refusals: 0, code: '', renamings: 0, isKept: false }))
 
 vi.mock('node:fs/promises', async (original) => {
-  const whole = await original<{ rename: typeof rename }>()
+  const whole = await original<{ rename: typeof rename; rm: typeof rm }>()
   return {
     ...whole,
+    rm: (path: string, options: object) =>
+      held.isKept && path.includes('lock-')
+        ? Promise.reject(Object.assign(new Error(), { code: held.code }))
+        : whole.rm(path, options),
     rename(from: string, to: string) {
       if (!to.includes(held.name)) return whole.rename(from, to)
       held.renamings += 1
@@ -36,8 +40,20 @@ async function renamed(isWindows: boolean): Promise<void> {
   await over
 }
 
+async function aFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'held-file-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+function onWindows(): void {
+  const { platform } = process
+  Object.defineProperty(process, 'platform', { value: 'win32' })
+  onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }))
+}
+
 describe('a file that another program holds', () => {
-  beforeEach(() => Object.assign(held, { name: '', refusals: 0, code: 'EPERM', renamings: 0 }))
+  beforeEach(() => Object.assign(held, { name: '', refusals: 0, code: 'EPERM', renamings: 0, isKept: false }))
 
   it.each(['EPERM', 'EACCES', 'EBUSY'])('is renamed on Windows once that has let go of it: %s', async (code) => {
     Object.assign(held, { refusals: 3, code })
@@ -67,21 +83,16 @@ describe('a file that another program holds', () => {
     ['is removed on Windows once that has let go of it', 2],
     ['stays, and is not locked, if that has held it for six seconds', Infinity],
   ])('of a session %s', async (_what, refusals) => {
-    const folder = await mkdtemp(join(tmpdir(), 'held-file-'))
-    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    const folder = await aFolder()
     const journal = diskJournal({ folder })
     held.name = 'removed-'
     const session = await journal.open('night')
     await session.append([{ type: 'session.cancelling', at: 1 }])
     await session.close()
     held.refusals = refusals
-    const { platform } = process
-    Object.defineProperty(process, 'platform', { value: 'win32' })
+    onWindows()
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    onTestFinished(() => {
-      vi.useRealTimers()
-      Object.defineProperty(process, 'platform', { value: platform })
-    })
+    onTestFinished(() => void vi.useRealTimers())
 
     const state = { isOver: false }
     const removal = journal.remove('night').finally(() => (state.isOver = true))
@@ -98,5 +109,16 @@ describe('a file that another program holds', () => {
       await removal
       expect(await readdir(folder)).toEqual([])
     }
+  })
+
+  it('of a lock that is being made on Windows is left there: another one is made', async () => {
+    const folder = await aFolder()
+    Object.assign(held, { name: 'lock', refusals: 1, isKept: true })
+    onWindows()
+
+    const session = await diskJournal({ folder }).open('night')
+
+    expect(held.renamings).toBe(2)
+    await session.close()
   })
 })
