@@ -20,6 +20,7 @@ const large = { partBytes: 5 * MIB, parts: 103, untilMs: 200_000 }
 const endless = { partBytes: 5 * MIB, parts: Infinity, untilMs: 60_000 }
 const SEEDS = fewOrMany([1, 2, 3], [1, 2, 3, 4, 5])
 
+/** An upload with as many parts in flight as the controller finds, or with a fixed number of them. */
 function run(line: LineSetting, setting: UploadSetting, seed: number, fixed?: number): UploadRun {
   const hearing = setting.isProbing === false ? undefined : lineHearing()
   const controller = fixed === undefined ? createConcurrency({}, hearing) : fixedConcurrency(fixed)

@@ -1,22 +1,30 @@
 // A file that was just written and that another program holds, as a virus scanner of Windows does, so that it cannot be renamed.
 
-import type { rename } from 'node:fs/promises'
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { mkdtemp, readdir, rm, type rename } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 
+import { diskJournal } from '../../../../src/adapters/node/journal/disk-journal.ts'
 import { renameWritten } from '../../../../src/adapters/node/journal/durable-file.ts'
 import { createSimulatedClock } from '../../../helpers/simulated-clock.ts'
 
-/** How often the system still refuses, with which code, and how often it was asked. */
-const held = vi.hoisted(() => ({ refusals: 0, code: '', renamings: 0 }))
+/** How often the system still refuses to give such a name, with which code, and how often it was asked for one. */
+const held = vi.hoisted(() => ({ name: '', refusals: 0, code: '', renamings: 0 }))
 
-vi.mock('node:fs/promises', async (original) => ({
-  ...(await original<{ rename: typeof rename }>()),
-  rename() {
-    held.renamings += 1
-    held.refusals -= 1
-    return held.refusals < 0 ? Promise.resolve() : Promise.reject(Object.assign(new Error(), { code: held.code }))
-  },
-}))
+vi.mock('node:fs/promises', async (original) => {
+  const whole = await original<{ rename: typeof rename }>()
+  return {
+    ...whole,
+    rename(from: string, to: string) {
+      if (!to.includes(held.name)) return whole.rename(from, to)
+      held.renamings += 1
+      held.refusals -= 1
+      if (held.refusals >= 0) return Promise.reject(Object.assign(new Error(), { code: held.code }))
+      return held.name === '' ? Promise.resolve() : whole.rename(from, to)
+    },
+  }
+})
 
 /** Renames while each wait comes to its end as soon as it has begun. */
 async function renamed(isWindows: boolean): Promise<void> {
@@ -29,7 +37,7 @@ async function renamed(isWindows: boolean): Promise<void> {
 }
 
 describe('a file that another program holds', () => {
-  beforeEach(() => Object.assign(held, { refusals: 0, code: 'EPERM', renamings: 0 }))
+  beforeEach(() => Object.assign(held, { name: '', refusals: 0, code: 'EPERM', renamings: 0 }))
 
   it.each(['EPERM', 'EACCES', 'EBUSY'])('is renamed on Windows once that has let go of it: %s', async (code) => {
     Object.assign(held, { refusals: 3, code })
@@ -53,5 +61,42 @@ describe('a file that another program holds', () => {
 
     await expect(renamed(isWindows)).rejects.toMatchObject({ code })
     expect(held.renamings).toBe(1)
+  })
+
+  it.each([
+    ['is removed on Windows once that has let go of it', 2],
+    ['stays, and is not locked, if that has held it for six seconds', Infinity],
+  ])('of a session %s', async (_what, refusals) => {
+    const folder = await mkdtemp(join(tmpdir(), 'held-file-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    const journal = diskJournal({ folder })
+    held.name = 'removed-'
+    const session = await journal.open('night')
+    await session.append([{ type: 'session.cancelling', at: 1 }])
+    await session.close()
+    held.refusals = refusals
+    const { platform } = process
+    Object.defineProperty(process, 'platform', { value: 'win32' })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => {
+      vi.useRealTimers()
+      Object.defineProperty(process, 'platform', { value: platform })
+    })
+
+    const state = { isOver: false }
+    const removal = journal.remove('night').finally(() => (state.isOver = true))
+    removal.catch(() => undefined)
+    while (!state.isOver) {
+      await new Promise(setImmediate)
+      await vi.advanceTimersByTimeAsync(100)
+    }
+
+    if (refusals === Infinity) {
+      await expect(removal).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL', details: { systemCode: 'EPERM' } })
+      expect(await readdir(join(folder, 'session-night'))).toEqual(['journal'])
+    } else {
+      await removal
+      expect(await readdir(folder)).toEqual([])
+    }
   })
 })
