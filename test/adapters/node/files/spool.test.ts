@@ -46,11 +46,12 @@ describe('createSpool', () => {
 
   it.runIf(process.platform === 'linux')('gives the disk its space back as soon as it is removed', async () => {
     const spool = await createSpool(tempDir)
-    expect(openFiles(tempDir)).toEqual([spool.path])
+    // It has no name any more.
+    expect(openFiles(tempDir)).toEqual([`${spool.path} (deleted)`])
 
     await spool.remove()
 
-    // A file that is open takes its space until it is closed, also without a name.
+    // A file that is open takes its space until it is closed.
     expect(openFiles(tempDir)).toEqual([])
   })
 
