@@ -1,7 +1,7 @@
 // Everything that learns how to use the line, in one: the number of parts that finds itself, the rate limit with its timetable,
 // the background mode that listens for queues, and the resets of connections that crawl while others fly.
 
-import { createConcurrency, type ConcurrencyOptions } from './concurrency.ts'
+import { createConcurrency, fixedConcurrency, type ConcurrencyOptions } from './concurrency.ts'
 import { createEnoughParts } from './line/enough-parts.ts'
 import { createLineDelay } from './line/line-delay.ts'
 import { createPace } from './line/pace.ts'
@@ -21,11 +21,13 @@ const REMIND_MS = 300_000
 
 /** The tuning that `concurrency: 'auto'`, `limitRate` and `isBackground` need. */
 export const adaptiveTuning: TuningMaker = (options) => {
-  const { clock } = options
+  const { clock, concurrency = 'auto' } = options
   // A given number has nothing to learn: no bare connection is opened for it.
-  const isAuto = (options.concurrency ?? 'auto') === 'auto'
+  const isAuto = concurrency === 'auto'
   const hearing = isAuto ? options.hearing : undefined
-  const controller = createConcurrency(concurrencyOptions(options), hearing)
+  const controller = isAuto
+    ? createConcurrency(bounds(options), hearing)
+    : fixedConcurrency(Math.min(checkConcurrency(concurrency), MAX_PARTS))
   const pace = createPace(clock, options.limitRate)
   const enough = createEnoughParts()
   const line = options.isBackground === true ? createLineDelay(options, (rate) => pace.setCeiling(rate)) : undefined
@@ -63,9 +65,7 @@ export const adaptiveTuning: TuningMaker = (options) => {
   }
 }
 
-function concurrencyOptions({ concurrency = 'auto', isBackground = false, hasher }: TuningOptions): ConcurrencyOptions {
-  if (concurrency !== 'auto') return { fixed: Math.min(checkConcurrency(concurrency), MAX_PARTS) }
-  return isBackground
-    ? BACKGROUND_CONCURRENCY
-    : { max: MAX_PARTS, ...(hasher?.lanes === undefined ? {} : { near: 2 * hasher.lanes }) }
+function bounds({ isBackground = false, hasher }: TuningOptions): ConcurrencyOptions {
+  if (isBackground) return BACKGROUND_CONCURRENCY
+  return { max: MAX_PARTS, ...(hasher?.lanes === undefined ? {} : { near: 2 * hasher.lanes }) }
 }

@@ -30,7 +30,7 @@ export interface Progress {
   onReceived(unit: Unit): void
   /** The attempt ended without a receipt: its bytes no longer count as sent. */
   onAttemptEnded(unit: Unit): void
-  /** The receipt of the unit is void. */
+  /** The receipts of a whole part are void. */
   onVoided(unit: Unit): void
   /** As it is now: it changes with what is told. */
   file(fileIndex: number): Sent
@@ -40,8 +40,8 @@ export interface Progress {
 interface FileCount {
   sentBytes: number
   confirmedBytes: number
-  /** The range that has a receipt, by part number. */
-  readonly received: ({ readonly start: number; readonly end: number } | undefined)[]
+  /** Where the bytes of a part that have a receipt end, by part number. A far end may take a part in pieces, from its start on. */
+  readonly receivedEnd: (number | undefined)[]
   /** Bytes of the attempt under way, by part number. */
   readonly inFlight: (number | undefined)[]
 }
@@ -70,9 +70,8 @@ export function createProgress(fileSizes: readonly number[]): Progress {
   return {
     onSent(unit, attemptBytes, nowMs) {
       const file = fileOf(unit.fileIndex)
-      const known = file.received[unit.partNumber]
       // Only bytes without a receipt count, so that none is counted twice.
-      const start = Math.max(unit.start, known?.end ?? unit.start)
+      const start = Math.max(unit.start, file.receivedEnd[unit.partNumber] ?? unit.start)
       const end = Math.min(Math.max(start, unit.start + attemptBytes), unit.end)
       const bytes = end - start
       const before = file.inFlight[unit.partNumber] ?? 0
@@ -83,23 +82,20 @@ export function createProgress(fileSizes: readonly number[]): Progress {
     onReceived(unit) {
       const file = fileOf(unit.fileIndex)
       setInFlight(file, unit.partNumber, undefined)
-      const known = file.received[unit.partNumber]
-      // A far end may take a part in pieces, which are joined here.
-      const start = Math.min(known?.start ?? unit.start, unit.start)
-      const end = Math.max(known?.end ?? unit.end, unit.end)
-      const newBytes = end - start - (known ? known.end - known.start : 0)
-      file.received[unit.partNumber] = { start, end }
-      addConfirmed(file, newBytes)
+      const known = file.receivedEnd[unit.partNumber] ?? unit.start
+      const end = Math.max(known, unit.end)
+      file.receivedEnd[unit.partNumber] = end
+      addConfirmed(file, end - known)
     },
     onAttemptEnded(unit) {
       setInFlight(fileOf(unit.fileIndex), unit.partNumber, undefined)
     },
     onVoided(unit) {
       const file = fileOf(unit.fileIndex)
-      const known = file.received[unit.partNumber]
-      if (!known) return
-      file.received[unit.partNumber] = undefined
-      addConfirmed(file, known.start - known.end)
+      const known = file.receivedEnd[unit.partNumber]
+      if (known === undefined) return
+      file.receivedEnd[unit.partNumber] = undefined
+      addConfirmed(file, unit.start - known)
     },
     file: fileOf,
     snapshot(nowMs) {
@@ -116,7 +112,7 @@ function createFileCount(): FileCount {
   return {
     sentBytes: 0,
     confirmedBytes: 0,
-    received: [undefined, undefined],
+    receivedEnd: [undefined, undefined],
     inFlight: [undefined, undefined],
   }
 }

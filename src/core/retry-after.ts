@@ -1,6 +1,6 @@
 // When a host says that it may be asked again: the Retry-After header and HTTP dates. Pure: no clock is read.
 
-import { utcMs } from './address/address.ts'
+import { dateMs } from './address/address.ts'
 import type { TransportReply } from './ports.ts'
 
 /**
@@ -28,23 +28,13 @@ function parsePauseMs(text: string, wallNowMs: number): number | undefined {
   return dateMs === undefined || Number.isNaN(wallNowMs) ? undefined : Math.max(0, dateMs - wallNowMs)
 }
 
-const MONTHS = /* @__PURE__ */ 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ')
+/** The forms of RFC 9110: two that name their zone, and that of asctime, which means the same one. */
+const ZONED = /^[a-z]{3,9}, \d\d[ -][a-z]{3}[ -](?:\d{4}|\d\d) \d\d:\d\d:\d\d GMT$/i
+const UNZONED = /^[a-z]{3} [a-z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$/i
 
 /** Reads an HTTP date in any of the three forms of RFC 9110, as ms since 1970; undefined for anything else. */
-export function parseHttpDateMs(value: string | undefined): number | undefined {
-  const text = value?.trim() ?? ''
-  const [, day, month, year, hour, minute, second] =
-    /^[a-z]{3,9}, (\d\d)[ -]([a-z]{3})[ -](\d{4}|\d\d) (\d\d):(\d\d):(\d\d) GMT$/i.exec(text) ?? fromAsctime(text)
-  if (month === undefined || year === undefined) return undefined
-  // Two digits below 70 mean this century. The form is obsolete, so it hardly matters where the line is drawn.
-  const fullYear = Number(year) + (year.length === 4 ? 0 : Number(year) < 70 ? 2000 : 1900)
-  const monthNumber = MONTHS.indexOf(month.toLowerCase()) + 1
-  return utcMs([fullYear, monthNumber, day, hour, minute, second])
-}
-
-/** The asctime form, such as `Sun Nov  6 08:49:37 1994`. */
-function fromAsctime(text: string): readonly (string | undefined)[] {
-  const [, month, day, hour, minute, second, year] =
-    /^[a-z]{3} ([a-z]{3}) ([ \d]\d) (\d\d):(\d\d):(\d\d) (\d{4})$/i.exec(text) ?? []
-  return [text, day, month, year, hour, minute, second]
+export function parseHttpDateMs(value = ''): number | undefined {
+  const text = value.trim()
+  const dated = UNZONED.test(text) ? `${text} GMT` : text
+  return dated !== text || ZONED.test(text) ? dateMs(dated) : undefined
 }

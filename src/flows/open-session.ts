@@ -3,7 +3,7 @@
 
 import type { AddressRules } from '../core/address/address-policy.ts'
 import { whereUsable } from '../core/address/unusable-session.ts'
-import { detailsOf, UploadError } from '../core/errors.ts'
+import { detailsOf, UploadError, withDetails } from '../core/errors.ts'
 import { isId } from '../core/journal/found-records.ts'
 import type { Clock, CreatedSession, OnWaiting, PlannedFile, Protocol } from '../core/ports.ts'
 import { nextTask } from '../core/time/next-task.ts'
@@ -31,15 +31,14 @@ export async function openSession(
   looking = signal,
 ): Promise<CreatedSession> {
   const { record, protocol } = options
-  const hearing = { isUnheard: true }
   // What replaces a session takes files that have had their turn.
   const isReplacing = record.folded()?.isReplacing === true
   try {
-    looking.throwIfAborted()
+    if (looking.aborted) throw withDetails(looking.reason, { isDoubtful: false })
     // Of the first one, whoever gives up waits for longer.
     const create = async (onWaiting: OnWaiting, lasting: AbortSignal) =>
       protocol.create(plans, isReplacing ? lasting : signal, onWaiting, isReplacing)
-    const created = await callProtocol(options, signal, create, hearing)
+    const created = await callProtocol(options, signal, create)
     checkId(created.sessionId)
     if (plans.length > MANY_FILES) await nextTask(options.clock)
     const asked = isReplacing || protocol.traits.addressing === 'session' ? plans : []
@@ -54,9 +53,8 @@ export async function openSession(
     // A host's protocol may say anything.
     const isNamed = isId(sessionId)
     if (isNamed) await record.write({ type: 'session.left', sessionId })
-    // No unknown session can exist when the error says so, or when the create was given up between two tries.
     const isClear = isDoubtful === false || (isDoubtful === undefined && isNamed)
-    if (isClear || (hearing.isUnheard && looking.aborted)) await record.write({ type: 'session.refused' })
+    if (isClear) await record.write({ type: 'session.refused' })
     throw error
   }
 }

@@ -1,5 +1,6 @@
 // A call of the protocol, which the host may have written. Its waits are reported, and a call that never ends is abandoned.
 
+import { withDetails, type UploadError } from '../core/errors.ts'
 import { onAbort } from '../core/on-abort.ts'
 import type { Clock, OnWaiting } from '../core/ports.ts'
 import { createTimeLimit } from '../core/time/time-limit.ts'
@@ -15,15 +16,10 @@ const SILENT = 'The protocol gave no answer for 1 h.'
 /** How long the answer to a try under way is waited for once its signal has fired, ms. Less than the 5 s in which a command ends. */
 const ANSWER_MS = 4_000
 
-/** What is known of a call while it runs and once it was given up. */
-export interface Hearing {
-  /** Whether nobody can have heard of it: it was not made, or rests after tries that did not get through. */
-  isUnheard: boolean
-}
-
 /**
  * Makes the call, unless the signal has fired already, and reports at its end that its waits are over. Rejects with
- * ERR_UPLOAD_TIMEOUT when the call is abandoned; its answer is lost then. Keeps `hearing`, if given.
+ * ERR_UPLOAD_TIMEOUT when the call is abandoned; its answer is lost then. If the signal fired before the call was made, or while it
+ * rested after tries that did not get through, nobody can have heard of it: `details.isDoubtful` of the error is then false.
  *
  * A call that had better not be made twice takes the signal `lasting`: a try that is under way when the other one fires may
  * still be answered, for a few seconds. No further one begins.
@@ -32,19 +28,19 @@ export async function callProtocol<T>(
   { clock, report }: { readonly clock: Clock; readonly report: (event: TransferEvent) => void },
   signal: AbortSignal,
   call: (onWaiting: OnWaiting, lasting: AbortSignal) => Promise<T>,
-  hearing = {} as Hearing,
 ): Promise<T> {
-  signal.throwIfAborted()
+  if (signal.aborted) throw unheard(signal.reason)
   const limit = createTimeLimit(clock, SILENT_MS, () => timeout(SILENT))
   const lasting = new AbortController()
   const end = (): void => lasting.abort(signal.reason)
   let isAtRest = false
+  let isUnheard = false as boolean
   let answerTimer: unknown
   const onWaiting: OnWaiting = (wait) => {
     // It is over, or was given up.
     if (lasting.signal.aborted) return
     isAtRest = wait !== undefined
-    hearing.isUnheard = wait?.isDoubtful === false
+    isUnheard = wait?.isDoubtful === false
     // A call that was told to end gets no more time by reporting a wait.
     if (!signal.aborted) limit.restart(SILENT_MS)
     // These fields come last, since what the host reports may have fields of the same names.
@@ -57,9 +53,10 @@ export async function callProtocol<T>(
     if (isAtRest) end()
     else answerTimer = clock.setTimeout(end, ANSWER_MS)
   })
-  hearing.isUnheard = false
   try {
     return await unlessAborted(call(onWaiting, lasting.signal), limit.signal)
+  } catch (error) {
+    throw isUnheard && lasting.signal.aborted ? unheard(error) : error
   } finally {
     end()
     limit.end()
@@ -67,4 +64,8 @@ export async function callProtocol<T>(
     clock.clearTimeout(answerTimer)
     report({ type: 'reachable', call })
   }
+}
+
+function unheard(error: unknown): UploadError {
+  return withDetails(error, { isDoubtful: false })
 }

@@ -12,7 +12,7 @@ import { sleep } from '../core/time/sleep.ts'
 import type { TransferEvent, TransferJob } from '../core/transfer/transfer-job.ts'
 import { checkAddressed, placeOf, type PlaceOwners } from './check-addressed.ts'
 import { endLeftSessions } from './end-sessions.ts'
-import { callProtocol, type Hearing } from './protocol-call.ts'
+import { callProtocol } from './protocol-call.ts'
 import type { SourceProof } from './prove-sources.ts'
 import { createRenewal, type RenewAddresses, type SessionReplaced } from './renewal.ts'
 import type { SessionRecord } from './session-record.ts'
@@ -69,12 +69,11 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
     const plans = files.map((file) => file.plan)
     const ask = async (onWaiting: OnWaiting) =>
       protocol.register?.(files[0]?.sessionId ?? record.sessionId(), plans, { isRepeat, signal, onWaiting })
-    const hearing = { isUnheard: true }
     let addressed: readonly AddressedFile[] = []
     try {
-      addressed = (await callProtocol(options, signal, ask, hearing)) ?? []
+      addressed = (await callProtocol(options, signal, ask)) ?? []
     } catch (error) {
-      if (hasOthers && !isRepeat && (wasInVain(error, hearing) || isForeign(error)))
+      if (hasOthers && !isRepeat && (wasInVain(error) || isForeign(error)))
         await record.write({ type, fileIndexes, isRefused: true })
       throw error
     }
@@ -119,7 +118,6 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
     if (protocol.confirm) {
       await record.write({ type: 'file.confirming', fileIndex })
       report({ type: 'fileState', file })
-      const hearing = { isUnheard: true }
       try {
         // Some services refuse a second confirmation, so the answer to one under way is waited for.
         const ask = async (onWaiting: OnWaiting, lasting: AbortSignal) =>
@@ -130,11 +128,11 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
             lasting,
             onWaiting,
           )
-        await callProtocol(options, signal, ask, hearing)
+        await callProtocol(options, signal, ask)
       } catch (error) {
         // The service said no, or nobody can have heard of it. Otherwise a discard would keep the session for the sake of a file that
         // nobody can have confirmed.
-        if (!mayBeConfirmed && wasInVain(error, hearing))
+        if (!mayBeConfirmed && wasInVain(error))
           await record.write({ type: 'parts.voided', fileIndex, partNumbers: [] })
         const refusals = (confirmRefusals.get(fileIndex) ?? 0) + 1
         const doubtful = doubtfulParts(file, isSweepable && refusals === 1)
@@ -196,8 +194,8 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
 }
 
 /** Whether a call has changed nothing: the service said no, or nobody can have heard of it. */
-function wasInVain(error: unknown, { isUnheard }: Hearing): boolean {
-  return isUnheard || detailsOf(error)['isDoubtful'] === false
+function wasInVain(error: unknown): boolean {
+  return detailsOf(error)['isDoubtful'] === false
 }
 
 function receiptsOf(file: LedgerFile) {

@@ -146,6 +146,19 @@ describe.skipIf(chromiumPath === undefined)('the page of the service', () => {
     expect(await width()).toBe(320)
   })
 
+  test.each([360, 1000])('fills the frame around the element, and covers none of it, %i px wide', async (width) => {
+    const page = await open(`#key=${API_KEY}`)
+    await page.setViewportSize({ width, height: 740 })
+    const edges = await page.evaluate(() => {
+      const element = document.querySelector('mocap-uploader')!
+      const section = element.closest('section')!.getBoundingClientRect()
+      const { left, right, bottom } = element.getBoundingClientRect()
+      return [left - section.left, section.right - right, section.bottom - bottom]
+    })
+
+    for (const edge of edges) expect(edge).toBeCloseTo(1, 2)
+  })
+
   test('shows what the service holds as it comes: a clip, a capture, an analysis', async () => {
     const page = await open(`#key=${API_KEY}`)
     await page.waitForSelector('#news:has-text("live")')

@@ -241,31 +241,8 @@ describe('what it hears', () => {
   })
 })
 
-describe('fixed', () => {
-  it('keeps its number whatever happens', () => {
-    const controller = createConcurrency({ fixed: 7 })
-    for (let second = 1; second < 100; second += 1) controller.onSample(quiet(second, controller))
-
-    expect(controller.limit()).toBe(7)
-  })
-})
-
-describe('arguments', () => {
-  it('refuses numbers that do not ascend or are not whole', () => {
-    const bad: ConcurrencyOptions[] = [
-      { fixed: 0 },
-      { fixed: 1.5 },
-      { start: 0 },
-      { max: 0 },
-      { start: 9, max: 8 },
-      { max: NaN },
-    ]
-    for (const options of bad) {
-      expect(() => createConcurrency(options)).toThrow(expect.objectContaining({ code: 'ERR_UPLOAD_INVALID_ARGUMENT' }))
-    }
-  })
-
-  it('stays within its bounds whatever the samples say', () => {
+describe('its bounds', () => {
+  it('hold whatever the samples say', () => {
     const sample = fc.record({
       atMs: fc.integer({ min: 0, max: 1e6 }),
       inFlight: fc.integer({ min: 0, max: 100 }),

@@ -254,7 +254,7 @@ describe('a file that is confirmed by a call', () => {
     await record.write({ type: 'file.confirming', fileIndex: 0 })
     await record.write({ type: 'session.resumed' })
 
-    await expect(job.finish(file, AbortSignal.abort('paused'), onHang)).rejects.toBe('paused')
+    await expect(job.finish(file, AbortSignal.abort('paused'), onHang)).rejects.toMatchObject({ message: 'paused' })
     expect([file.mayBeConfirmed, file.receivedCount]).toEqual([true, 1])
   })
 

@@ -10,6 +10,7 @@ import { access, readFile } from 'node:fs/promises'
 import { win32 } from 'node:path'
 import { promisify } from 'node:util'
 
+import { descriptors } from './descriptors.ts'
 import { errorCode } from './file-problem.ts'
 
 /** How a platform is asked. What it does not tell is undefined. */
@@ -60,8 +61,13 @@ export const systemReads: PlatformReads = {
   platform: process.platform,
   env: process.env,
   async textOf(path) {
-    const text = await readFile(path, 'utf8').catch(() => '')
-    return text.trim() || undefined
+    try {
+      // A lock written without these facts could never be known for that of a process that is gone.
+      const text = await descriptors.patiently('journal', () => readFile(path, 'utf8'))
+      return text.trim() || undefined
+    } catch {
+      return undefined
+    }
   },
   // Opens nothing: where no file can be opened any more, it still knows.
   isMissing: (path) =>

@@ -39,20 +39,11 @@ export function queryOf(url: string): string {
   return /^[^?#]*\?([^#]*)/.exec(url)?.[1] ?? ''
 }
 
-/**
- * A UTC date and time, from the year to the second, as ms since 1970; undefined for a day or an hour that does not exist. Months
- * count from 1; what is not given is 0.
- */
-export function utcMs(parts: readonly (string | number | undefined)[]): number | undefined {
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts.map((part = 0) => Number(part))
+/** Reads a date and time in a form that all platforms know, as ms since 1970; undefined for what is none. */
+export function dateMs(text: string): number | undefined {
   // eslint-disable-next-line no-restricted-globals -- Reads a date that is given; asks for no time.
-  const date = new Date(0)
-  const dayMs = date.setUTCFullYear(year, month - 1, day)
-  // A day that the month does not have rolls over into another month.
-  if (date.getUTCMonth() !== month - 1) return undefined
-  // 60 is a leap second, which is the first second of the next minute.
-  if (hour > 23 || minute > 59 || second > 60) return undefined
-  return dayMs + ((hour * 60 + minute) * 60 + second) * 1000
+  const ms = Date.parse(text)
+  return Number.isNaN(ms) ? undefined : ms
 }
 
 /** The sum of two times; undefined unless both are known. */
@@ -67,10 +58,8 @@ function parseSeconds(text = '', leastS = 0): number | undefined {
 
 /** Reads 20261120T183000Z, 2026-11-20, 2026-11-20T18:30Z and 2026-11-20T18:30:00Z, also with a fraction of a second. */
 function parseTime(text = ''): number | undefined {
-  const plain = text.replace(/%3A/gi, ':')
-  const match = /^(\d{4})-?(\d\d)-?(\d\d)(?:T(\d\d):?(\d\d)(?::?(\d\d)(?:\.\d{1,9})?)?Z)?$/.exec(plain)
-  // Groups that did not match are undefined: a date alone means midnight.
-  return match ? utcMs(match.slice(1)) : undefined
+  const plain = text.replace(/%3A/gi, ':').replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z')
+  return /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?Z)?$/.test(plain) ? dateMs(plain) : undefined
 }
 
 // ---- Showing an address ------------------------------------------------------------------------------------------

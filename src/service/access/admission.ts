@@ -36,7 +36,11 @@ export function createAdmission({ limits, now, bearerHeaders }: ServiceSettings)
       if (waitMs > 0 && !known.has(credentialsOf(request)))
         refuseUntil(waitMs, 'Too many calls with improper credentials came from this address.')
     },
-    countRefusal: (request) => void refusals.take(networkOfCaller(request)),
+    countRefusal(request) {
+      // One that was right before may be revoked, or over.
+      known.delete(credentialsOf(request))
+      refusals.take(networkOfCaller(request))
+    },
     countCall(request, orgId) {
       const credentials = credentialsOf(request)
       // Inserted anew, so that the first entry of the set is always the least recent caller.

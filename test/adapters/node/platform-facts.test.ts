@@ -1,8 +1,12 @@
 // What is read of what each platform says. macOS and Windows speak here through texts of the form that their programs print: the
 // programs themselves are run only where this test runs on such a machine.
 
-import { describe, expect, it } from 'vitest'
+import fs from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+
+import { descriptors } from '../../../src/adapters/node/descriptors.ts'
 import { ENDED, platformFacts, systemReads, type PlatformReads } from '../../../src/adapters/node/platform-facts.ts'
 
 interface Said {
@@ -162,3 +166,30 @@ it('this platform says when this process started', async () => {
   expect(await startOf(process.pid)).toMatch(/\d/)
   expect(await startOf(process.pid)).toBe(await startOf(process.pid))
 })
+
+it.runIf(process.platform === 'linux')(
+  'this platform says so while this process can open nothing more, once something of it is closed: a lock without it outlives its holder',
+  async () => {
+    const closed = descriptors.opened('file')
+    const { readFile } = fs
+    let refused = 0
+    let isFull = true
+    vi.spyOn(fs, 'readFile').mockImplementation((...values) => {
+      if (!isFull) return readFile(...values)
+      refused += 1
+      return Promise.reject(Object.assign(new Error('none left'), { code: 'EMFILE' }))
+    })
+    syncBuiltinESMExports()
+    onTestFinished(() => {
+      vi.restoreAllMocks()
+      syncBuiltinESMExports()
+    })
+
+    const asked = platformFacts(systemReads).startOf(process.pid)
+    await vi.waitFor(() => expect(refused).toBe(1))
+    isFull = false
+    closed()
+
+    expect(await asked).toMatch(/^\d+$/)
+  },
+)

@@ -3,7 +3,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createConcurrency, type ConcurrencyOptions } from '../../../src/core/concurrency.ts'
+import { createConcurrency, fixedConcurrency } from '../../../src/core/concurrency.ts'
 import { lineHearing } from '../../../src/core/line/hearing.ts'
 import { fewOrMany } from '../../helpers/long-run.ts'
 import { seededRandom } from '../../helpers/seeded-random.ts'
@@ -20,12 +20,11 @@ const large = { partBytes: 5 * MIB, parts: 103, untilMs: 200_000 }
 const endless = { partBytes: 5 * MIB, parts: Infinity, untilMs: 60_000 }
 const SEEDS = fewOrMany([1, 2, 3], [1, 2, 3, 4, 5])
 
-function run(line: LineSetting, setting: UploadSetting, seed: number, options: ConcurrencyOptions = {}): UploadRun {
-  return upload(
-    createSimulatedLine(line, seededRandom(seed)),
-    createConcurrency(options, setting.isProbing === false ? undefined : lineHearing()),
-    setting,
-  )
+/** An upload with as many parts in flight as the controller finds, or with a fixed number of them. */
+function run(line: LineSetting, setting: UploadSetting, seed: number, fixed?: number): UploadRun {
+  const hearing = setting.isProbing === false ? undefined : lineHearing()
+  const controller = fixed === undefined ? createConcurrency({}, hearing) : fixedConcurrency(fixed)
+  return upload(createSimulatedLine(line, seededRandom(seed)), controller, setting)
 }
 
 /** Payload of the whole run, share of what the line carries. */
@@ -56,7 +55,7 @@ describe('the controller on a line of its own', () => {
   it('carries nine tenths of the best fixed number where much is lost', () => {
     const shares = SEEDS.map((seed) => share(run(veryLossy, large, seed), veryLossy))
     const best = [16, 32, 64].map((fixed) =>
-      median(SEEDS.map((seed) => share(run(veryLossy, large, seed, { fixed }), veryLossy))),
+      median(SEEDS.map((seed) => share(run(veryLossy, large, seed, fixed), veryLossy))),
     )
 
     expect(median(shares)).toBeGreaterThanOrEqual(0.9 * Math.max(...best))
@@ -98,7 +97,7 @@ describe('the controller on a line of its own', () => {
     })
     fc.assert(
       fc.property(line, fc.integer({ min: 1, max: 2 ** 31 }), (setting, seed) => {
-        const best = Math.max(...[2, 16, 64].map((fixed) => share(run(setting, endless, seed, { fixed }), setting)))
+        const best = Math.max(...[2, 16, 64].map((fixed) => share(run(setting, endless, seed, fixed), setting)))
 
         expect(share(run(setting, endless, seed), setting)).toBeGreaterThanOrEqual(0.75 * best)
       }),
@@ -109,7 +108,7 @@ describe('the controller on a line of its own', () => {
   it('finds its way also where round trips cannot be measured', () => {
     const deaf = { ...endless, isProbing: false }
     for (const setting of fewOrMany([veryLossy, narrow, far], [lossy, veryLossy, narrow, far, hundred])) {
-      const best = Math.max(...[2, 8, 32, 64].map((fixed) => share(run(setting, deaf, 1, { fixed }), setting)))
+      const best = Math.max(...[2, 8, 32, 64].map((fixed) => share(run(setting, deaf, 1, fixed), setting)))
       expect(share(run(setting, deaf, 1), setting)).toBeGreaterThanOrEqual(0.6 * best)
     }
   })
@@ -117,8 +116,8 @@ describe('the controller on a line of its own', () => {
 
 describe('the controller beside others', () => {
   /** What one of our connections gets for each byte of one of the two others after ten seconds, and how many we have. */
-  function beside(seed: number, options: ConcurrencyOptions = {}): { fairness: number; inFlight: number } {
-    const { tenths } = run(hundred, { ...endless, others: 2, startMs: 3_000 + 1_700 * seed }, seed, options)
+  function beside(seed: number, fixed?: number): { fairness: number; inFlight: number } {
+    const { tenths } = run(hundred, { ...endless, others: 2, startMs: 3_000 + 1_700 * seed }, seed, fixed)
     const late = tenths.slice(100)
     const inFlight = sum(late.map((tenth) => tenth.inFlight)) / late.length
     const own = sum(late.map(({ ownBytes }) => ownBytes)) / inFlight
@@ -128,7 +127,7 @@ describe('the controller beside others', () => {
   // One of four connections that began late gets 0.8 of an older one within a minute: that is TCP's own doing.
   it('does not take a line from two others by numbers', () => {
     const ours = SEEDS.map((seed) => beside(seed))
-    const four = SEEDS.map((seed) => beside(seed, { fixed: 4 }).fairness)
+    const four = SEEDS.map((seed) => beside(seed, 4).fairness)
 
     expect(median(ours.map(({ inFlight }) => inFlight))).toBeLessThanOrEqual(8)
     expect(median(ours.map(({ fairness }) => fairness))).toBeGreaterThanOrEqual(0.8 * median(four))

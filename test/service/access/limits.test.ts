@@ -112,6 +112,17 @@ describe('credentials that were right before', () => {
     expect(() => admission.checkAddress(withKey('first'))).not.toThrow()
     expect(() => admission.checkAddress(withKey('second'))).toThrow('Too many calls with improper credentials')
   })
+
+  it('are like any other once they are refused: a revoked key is not looked up for ever', () => {
+    const limits = { callsPerMinute: 0, refusalsPerMinute: 1 }
+    const admission = createAdmission({ limits, now: () => 0, bearerHeaders: [] } as unknown as ServiceSettings)
+    const revoked = { ip: '192.0.2.1', headers: { 'x-api-key': 'revoked' } } as unknown as FastifyRequest
+    admission.countCall(revoked, 'org')
+
+    admission.countRefusal(revoked)
+
+    expect(() => admission.checkAddress(revoked)).toThrow('Too many calls with improper credentials')
+  })
 })
 
 describe('calls of an organisation', () => {

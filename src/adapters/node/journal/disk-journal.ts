@@ -4,14 +4,14 @@
 // journal-lock.ts who may open a session.
 
 import { randomUUID } from 'node:crypto'
-import { readdir, rename, rm, stat } from 'node:fs/promises'
+import { readdir, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
 import { invalid, UploadError } from '../../../core/errors.ts'
 import { recordText } from '../../../core/journal/record-text.ts'
 import type { Clock, Journal, SessionJournal } from '../../../core/ports.ts'
 import { systemClock } from '../../web/system-clock.ts'
-import { makeFolder } from './durable-file.ts'
+import { makeFolder, renameWritten } from './durable-file.ts'
 import { errorCode } from '../file-problem.ts'
 import { createQuickDisk, type QuickDisk } from '../files/quick-disk.ts'
 import { createGroupCommit, isDurable, type GroupCommit } from './group-commit.ts'
@@ -78,7 +78,7 @@ export function diskJournalOn(disk: QuickDisk, { folder, clock = systemClock() }
       const aside = join(root, `${REMOVED}${randomUUID()}`)
       try {
         // In one step: whoever looks finds either the session under its lock, or nothing.
-        await explained(place, 'removed', () => rename(place, aside))
+        await explained(place, 'removed', () => renameWritten(place, aside))
       } catch (error) {
         await lock.release()
         throw error

@@ -80,7 +80,8 @@ async function tryToLock(folder: string): Promise<string | undefined> {
     await rename(aside, join(folder, 'lock'))
     return join(folder, 'lock', nonce)
   } catch (error) {
-    await rm(aside, { recursive: true, force: true })
+    // Held as well, it is in nobody's way.
+    await rm(aside, { recursive: true, force: true }).catch(() => undefined)
     // Windows says EPERM or EACCES where others say that the folder exists and is not empty. `clearWay` finds out.
     if (['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errorCode(error) ?? '')) return undefined
     if (process.platform === 'win32' && ['EPERM', 'EACCES', 'EBUSY'].includes(errorCode(error) ?? '')) return undefined

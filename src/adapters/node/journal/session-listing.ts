@@ -1,13 +1,13 @@
 // Which sessions a folder holds, found without a lock from the first bytes of each journal.
 
-import { open, readFile, rm, stat, type FileHandle } from 'node:fs/promises'
+import { rm, stat, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { decodeHeader } from '../../../core/journal/journal-lines.ts'
 import { renameWritten, writeWhole } from './durable-file.ts'
 import { errorCode } from '../file-problem.ts'
 import { journalPath } from './journal-file.ts'
-import { namesIn } from './patient-files.ts'
+import { namesIn, openFile, textIn } from './patient-files.ts'
 import { readFully } from '../positional-io.ts'
 import { folderOfKey, isNameWhole, isSessionFolder, keyOfFolder } from './session-folder.ts'
 
@@ -53,7 +53,10 @@ export async function forgetKey(place: string): Promise<void> {
 async function findSession(root: string, name: string): Promise<FoundSession | undefined> {
   const place = join(root, name)
   const path = journalPath(place)
-  const file = await stat(path).catch(() => undefined)
+  // A folder that cannot be looked into, such as one that root has made, may have one.
+  const file = await stat(path).catch((error: unknown) =>
+    ['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '') ? undefined : { mtimeMs: 0 },
+  )
   if (file === undefined) return undefined
   const header = await readHeader(path)
   if (header !== undefined) return { name, ...header }
@@ -65,7 +68,7 @@ async function findSession(root: string, name: string): Promise<FoundSession | u
 async function readHeader(path: string): Promise<{ key: string; begunUs: number } | undefined> {
   let handle: FileHandle | undefined
   try {
-    handle = await open(path, 'r')
+    handle = await openFile(path, 'r')
     for (let length = HEAD_BYTES; ; length *= 4) {
       const bytes = new Uint8Array(length)
       const readBytes = await readFully(handle, bytes, 0)
@@ -81,7 +84,7 @@ async function readHeader(path: string): Promise<{ key: string; begunUs: number 
 
 async function keptKey(place: string): Promise<string | undefined> {
   try {
-    const key: unknown = JSON.parse(await readFile(keyPath(place), 'utf8'))
+    const key: unknown = JSON.parse(await textIn(keyPath(place)))
     return typeof key === 'string' ? key : undefined
   } catch {
     return undefined

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import ts from 'typescript'
 
 import { createSpool } from '../../../../src/adapters/node/files/spool.ts'
+import { openFiles } from '../journal/disk-journal-rig.ts'
 
 describe('createSpool', () => {
   let tempDir: string
@@ -41,6 +42,17 @@ describe('createSpool', () => {
     expect(await reading).toBe(3)
     expect(await readdir(tempDir)).toEqual([])
     await expect(spool.read(into, 0)).rejects.toMatchObject({ code: 'ERR_UPLOAD_INTERNAL' })
+  })
+
+  it.runIf(process.platform === 'linux')('gives the disk its space back as soon as it is removed', async () => {
+    const spool = await createSpool(tempDir)
+    // It has no name any more.
+    expect(openFiles(tempDir)).toEqual([`${spool.path} (deleted)`])
+
+    await spool.remove()
+
+    // A file that is open takes its space until it is closed.
+    expect(openFiles(tempDir)).toEqual([])
   })
 
   it('rejects where there is no folder, naming it', async () => {

@@ -1,9 +1,10 @@
 // A journal that has grown, and is made short.
 
 import { execFileSync } from 'node:child_process'
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import fs, { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { diskJournal } from '../../../../src/adapters/node/journal/disk-journal.ts'
 import { foldJournal } from '../../../../src/core/journal/fold-journal.ts'
 import type { JournalRecord } from '../../../../src/core/journal/journal.ts'
@@ -145,6 +146,27 @@ describe('a journal that has grown', () => {
     expect(history.length).toBe(134_401)
     expect(largest).toBeLessThan(8.2 * 1024 ** 2)
     expect(foldJournal(await read(journal))).toEqual(foldJournal(history))
+  })
+
+  it('is not read again for every line where it cannot be made short', async () => {
+    const folder = await temporary()
+    const session = await diskJournal({ folder }).open('k')
+    const reads = vi.spyOn(fs, 'readFile')
+    syncBuiltinESMExports()
+    onTestFinished(() => {
+      vi.restoreAllMocks()
+      syncBuiltinESMExports()
+    })
+    const long = 'x'.repeat(8_000)
+    await session.append([begun(1_100), ...Array.from({ length: 1_100 }, (_, index) => received(index + 1, long))])
+    await session.append([received(1)])
+
+    reads.mockClear()
+    for (let part = 2; part <= 5; part++) await session.append([received(part)])
+
+    expect((await stat(pathOf(folder))).size).toBeGreaterThan(8 * 1024 ** 2)
+    expect(reads.mock.calls.map(([path]) => path)).toEqual([])
+    await session.close()
   })
 
   it('stays as it is when there is no room for the short one', async () => {

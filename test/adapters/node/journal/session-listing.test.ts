@@ -1,10 +1,23 @@
 // Which sessions are found in a folder, from journals written by hand.
 
-import { mkdir, mkdtemp, open, readdir, readlink, rm, utimes, writeFile, type FileHandle } from 'node:fs/promises'
+import fs, {
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readlink,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+  type FileHandle,
+} from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 
+import { descriptors } from '../../../../src/adapters/node/descriptors.ts'
 import { diskJournal } from '../../../../src/adapters/node/journal/disk-journal.ts'
 import { folderOfKey } from '../../../../src/adapters/node/journal/session-folder.ts'
 import { listSessions } from '../../../../src/adapters/node/journal/session-listing.ts'
@@ -74,6 +87,38 @@ describe('the sessions of a folder', () => {
     expect(asked).toEqual(wanted)
   })
 
+  it('are listed as they are while this process can open nothing more, once something of it is closed', async () => {
+    const key = 'Ä'.repeat(300)
+    await sound('younger', 2)
+    await sound('older', 1)
+    await writeFile(join(await plant(key, 'nonsense\n'), 'key'), JSON.stringify(key))
+    const closed = descriptors.opened('file')
+    const { open, readFile } = fs
+    const refused: unknown[] = []
+    let isFull = true
+    const unlessFull =
+      <T extends (...values: never[]) => unknown>(ask: T) =>
+      (...values: Parameters<T>): Promise<never> => {
+        if (!isFull) return ask(...values) as Promise<never>
+        refused.push(values[0])
+        return Promise.reject(Object.assign(new Error('none left'), { code: 'EMFILE' }))
+      }
+    vi.spyOn(fs, 'open').mockImplementation(unlessFull(open))
+    vi.spyOn(fs, 'readFile').mockImplementation(unlessFull(readFile))
+    syncBuiltinESMExports()
+    onTestFinished(() => {
+      vi.restoreAllMocks()
+      syncBuiltinESMExports()
+    })
+
+    const listing = listSessions(root)
+    await vi.waitFor(() => expect(refused).not.toEqual([]))
+    isFull = false
+    closed()
+
+    expect(await listing).toEqual(['older', 'younger', key])
+  })
+
   it('whose journal cannot be read are listed by the time of their file', async () => {
     await sound('first', 0)
     await sound('last', 2_000_000)
@@ -82,6 +127,17 @@ describe('the sessions of a folder', () => {
 
     expect(await listSessions(root)).toEqual(['first', 'broken', 'last'])
   })
+
+  it.skipIf(process.platform === 'win32')(
+    'are listed first where their folder cannot be looked into, such as one of another user: nobody may believe that there is nothing to resume',
+    async () => {
+      await sound('open', 0)
+      // Root may look into every folder, but not follow a link that leads to itself.
+      await symlink(folderOfKey('night'), join(root, folderOfKey('night')))
+
+      expect(await listSessions(root)).toEqual(['night', 'open'])
+    },
+  )
 
   it.each(['{', '7', undefined])('go by their folder where nothing tells their key: %s', async (kept) => {
     const key = 'Ä'.repeat(300)
@@ -94,6 +150,7 @@ describe('the sessions of a folder', () => {
   it('are the folders of sessions that have a journal, and nothing else', async () => {
     await sound('k', 0)
     await mkdir(join(root, folderOfKey('empty')))
+    await writeFile(join(root, folderOfKey('file')), '')
     await mkdir(join(root, 'removed-1'))
     await writeFile(join(root, 'removed-1', 'journal'), encodeHeader({ key: 'gone', begunUs: 1 }))
 
