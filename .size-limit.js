@@ -19,9 +19,9 @@ const pages = [
     path: 'dist/browser.js',
     import: '{ createUplink, blobSource }',
     barKb: 36,
-    reachedKb: 74,
+    reachedKb: 73.5,
   },
-  { name: 'whole browser face', path: 'dist/browser.js', import: '*', barKb: 36, reachedKb: 75 },
+  { name: 'whole browser face', path: 'dist/browser.js', import: '*', barKb: 36, reachedKb: 74.5 },
   // The face's bar of 36 kB, and 12 kB for the element.
   { name: 'element with the face that it drives', path: 'dist/element.js', import: '*', barKb: 48, reachedKb: 91 },
   // React itself and the Uplink are the host's.

@@ -44,6 +44,16 @@ describe('docs/react.md', () => {
   })
 })
 
+describe('docs/element.md', () => {
+  it('shows the table of texts as it is', () => {
+    const [, table] = /^(export interface UploaderTexts .*?^\})$/ms.exec(read('src/element/texts.ts')) ?? []
+    const [, shown] = /^```ts\n(export interface UploaderTexts .*?)\n```$/ms.exec(read('docs/element.md')) ?? []
+
+    expect(table).toBeDefined()
+    expect(shown).toBe(table)
+  })
+})
+
 describe('docs/errors.md', () => {
   const page = read('docs/errors.md')
   const sections = page.split(/^## /m).slice(1)

@@ -1,8 +1,7 @@
 // Everything that learns how to use the line, in one: the number of parts that finds itself, the rate limit with its timetable,
 // the background mode that listens for queues, and the resets of connections that crawl while others fly.
 
-import { createConcurrency, type ConcurrencyOptions } from './concurrency.ts'
-import type { Concurrency } from './line/concurrency-sample.ts'
+import { createConcurrency, fixedConcurrency, type ConcurrencyOptions } from './concurrency.ts'
 import { createEnoughParts } from './line/enough-parts.ts'
 import { createLineDelay } from './line/line-delay.ts'
 import { createPace } from './line/pace.ts'
@@ -26,7 +25,9 @@ export const adaptiveTuning: TuningMaker = (options) => {
   // A given number has nothing to learn: no bare connection is opened for it.
   const isAuto = concurrency === 'auto'
   const hearing = isAuto ? options.hearing : undefined
-  const controller = isAuto ? createConcurrency(bounds(options), hearing) : fixedAt(checkConcurrency(concurrency))
+  const controller = isAuto
+    ? createConcurrency(bounds(options), hearing)
+    : fixedConcurrency(Math.min(checkConcurrency(concurrency), MAX_PARTS))
   const pace = createPace(clock, options.limitRate)
   const enough = createEnoughParts()
   const line = options.isBackground === true ? createLineDelay(options, (rate) => pace.setCeiling(rate)) : undefined
@@ -67,9 +68,4 @@ export const adaptiveTuning: TuningMaker = (options) => {
 function bounds({ isBackground = false, hasher }: TuningOptions): ConcurrencyOptions {
   if (isBackground) return BACKGROUND_CONCURRENCY
   return { max: MAX_PARTS, ...(hasher?.lanes === undefined ? {} : { near: 2 * hasher.lanes }) }
-}
-
-function fixedAt(concurrency: number): Concurrency {
-  const limit = Math.min(concurrency, MAX_PARTS)
-  return { limit: () => limit, onSample: () => undefined, isCurious: () => false }
 }

@@ -44,7 +44,12 @@ export interface ConcurrencyOptions {
   readonly near?: number
 }
 
-/** Makes a controller. Without `hearing` it goes by rates alone. */
+/** One number, whatever the line is. */
+export function fixedConcurrency(limit: number): Concurrency {
+  return { limit: () => limit, onSample: () => undefined, isCurious: () => false }
+}
+
+/** Makes a controller that finds its number. Without `hearing` it goes by rates alone. */
 export function createConcurrency(
   { max = 64, start = Math.min(4, max), near = 4 }: ConcurrencyOptions = {},
   hearing?: Pick<Hearing, 'room' | 'earlyGrowth'>,

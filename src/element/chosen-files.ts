@@ -63,11 +63,6 @@ export async function filesOfHandles(handles: readonly FileSystemFileHandle[]): 
   return inOrder((await Promise.all(handles.map((handle) => readHandle(handle)))).flat())
 }
 
-/** Whether a drag holds files. Their names are hidden until the drop. */
-export function hasFiles(transfer: DataTransfer | null): transfer is DataTransfer {
-  return transfer?.types.includes('Files') ?? false
-}
-
 /** The files of a drop, with folders walked. Must be called while the event is handled. */
 export async function filesOfDrop(transfer: DataTransfer): Promise<ChosenFile[]> {
   // The browser empties the list after the event, so everything is asked for before anything is awaited.

@@ -85,8 +85,8 @@ export function createDrawing(
     const isLookedThrough = rows.element.matches(':hover, :focus-within') || performance.now() < touchedUntilMs
     if (onItsWay !== lastOnItsWay && !isLookedThrough) itemToReveal ??= onItsWay
     lastOnItsWay = onItsWay
-    const isRetryAlone = retryable.length === 1
-    const look = { words, isRetryAlone, remainingMs: totals.remainingMs }
+    const retriedAlone = retryable.length === 1 ? retryable[0] : undefined
+    const look = { words, retriedAlone, remainingMs: totals.remainingMs }
     if (rows.draw(items, look)) ask()
     else if (itemToReveal) {
       // Only now do all rows have their words, and so their heights. Scrolls once a frame at most.

@@ -2,7 +2,7 @@
 
 import { kindNames } from './attributes.ts'
 import { build, buildButton, buildIcon, setAttribute, setPart, setText, showText } from './build-element.ts'
-import { filesOfDrop, filesOfHandles, filesOfInput, hasFiles, pickHandles, type ChosenFile } from './chosen-files.ts'
+import { filesOfDrop, filesOfHandles, filesOfInput, pickHandles, type ChosenFile } from './chosen-files.ts'
 import { ICONS } from './icons.ts'
 import type { Item } from './items.ts'
 import type { Words } from './words.ts'
@@ -79,11 +79,21 @@ export function createDropZone(
     files,
     folder,
   )
-  listenForDrops(
-    target,
-    (isOver) => element.toggleAttribute('data-over', isOver),
-    (transfer) => void take(filesOfDrop(transfer)),
-  )
+  let gone: ReturnType<typeof setTimeout> | undefined
+  for (const type of ['dragenter', 'dragover', 'drop'] as const)
+    target.addEventListener(type, (event) => {
+      const { dataTransfer: transfer } = event
+      // Their names are hidden until the drop.
+      if (!transfer?.types.includes('Files')) return
+      event.preventDefault()
+      clearTimeout(gone)
+      element.toggleAttribute('data-over', type !== 'drop')
+      if (type === 'drop') void take(filesOfDrop(transfer))
+      else {
+        transfer.dropEffect = 'copy'
+        gone = setTimeout(() => element.removeAttribute('data-over'), GONE_MS)
+      }
+    })
   return {
     element,
     choose,
@@ -101,25 +111,4 @@ export function createDropZone(
       setPart(fileButton, `button choose-button${isCompact ? '' : ' primary-button'}`)
     },
   }
-}
-
-function listenForDrops(
-  target: HTMLElement,
-  onOver: (isOver: boolean) => void,
-  onDrop: (transfer: DataTransfer) => void,
-): void {
-  let gone: ReturnType<typeof setTimeout> | undefined
-  for (const type of ['dragenter', 'dragover', 'drop'] as const)
-    target.addEventListener(type, (event) => {
-      const { dataTransfer: transfer } = event
-      if (!hasFiles(transfer)) return
-      event.preventDefault()
-      clearTimeout(gone)
-      onOver(type !== 'drop')
-      if (type === 'drop') onDrop(transfer)
-      else {
-        transfer.dropEffect = 'copy'
-        gone = setTimeout(onOver, GONE_MS, false)
-      }
-    })
 }

@@ -3,7 +3,7 @@
 
 import { build, buildButton, buildIcon, setAttribute, setFacts, setText, showText } from './build-element.ts'
 import { ICONS } from './icons.ts'
-import { isOnItsWay, type Item, type ShownState } from './items.ts'
+import { isOnItsWay, type Item } from './items.ts'
 import { problemOf } from './problems.ts'
 import { remainingOf } from './reading.ts'
 import type { Words } from './words.ts'
@@ -14,8 +14,8 @@ export type RowAction = 'remove' | 'retry' | 'chooseAgain'
 /** How to draw a row, apart from what its item says. */
 export interface Look {
   readonly words: Words
-  /** Whether this is the only file that can be retried. Several are retried together, by the button above the list. */
-  readonly isRetryAlone: boolean
+  /** The only file that can be retried. Several are retried together, by the button above the list. */
+  readonly retriedAlone: Item | undefined
   /** The time left for all files together. */
   readonly remainingMs: number | undefined
 }
@@ -45,31 +45,28 @@ export function createFileRow(onAction: (item: Item, action: RowAction) => void)
   const facts = build('span', 'facts', {}, size, status)
   const texts = build('div', 'words', {}, name, facts, problem)
   const element = build('li', 'file', { role: 'listitem' }, build('span', 'file-icon', {}, icon), texts, button, bar)
-  let drawn: Look | undefined
-  let drawnVersion: number
+  let drawn: readonly unknown[] = []
   return {
     element,
     button,
     draw(item, look) {
-      const { words, isRetryAlone } = look
-      const isSame = item === shownItem && drawn?.words === words && drawn.isRetryAlone === isRetryAlone
-      if (isSame && drawnVersion === item.version) return false
+      const { words, retriedAlone } = look
+      const { state, sentBytes, bytesPerSecond, retries, error } = item
+      const now = [item, words, item === retriedAlone, state, sentBytes, bytesPerSecond, retries, error]
+      if (now.every((each, index) => each === drawn[index])) return false
+      drawn = now
       shownItem = item
-      drawn = look
-      drawnVersion = item.version
-      const { state, error } = item
-      const share = shareOf(item.sentBytes, item.bytes)
-      const shown = item.isPaused && isOnItsWay(item) ? 'paused' : state
-      setAttribute(element, 'data-state', shown)
-      if (line) setAttribute(line, 'd', ICONS[shown])
+      const share = shareOf(sentBytes, item.bytes)
+      setAttribute(element, 'data-state', state)
+      if (line) setAttribute(line, 'd', ICONS[state])
       setText(name, item.location)
       setText(size, words.bytes(item.bytes))
-      const facts = setFacts(status, statusOf(item, shown, share, look))
+      const facts = setFacts(status, statusOf(item, share, look))
       bar.hidden = state !== 'uploading' && state !== 'confirming'
       const said = new Set([words.percent(share), ...facts])
       if (!bar.hidden) drawBar(bar, fill, share, item.location, [...said].join(', '))
       showText(problem, error && words.problems[problemOf(error)])
-      action = rowActionOf(item, isRetryAlone)
+      action = rowActionOf(item, item === retriedAlone)
       const word = action === 'retry' ? words.retry(1) : action && words[action]
       showText(button, word)
       setAttribute(button, 'aria-label', word && words.actionOn(word, item.location))
@@ -100,22 +97,21 @@ export function shareOf(sentBytes: number, bytes: number): number {
 }
 
 /** Offers only what has an effect: no retry while the rest of the upload still runs, and none if nobody here can mend the problem. */
-function rowActionOf({ state, error, isOver }: Item, isRetryAlone: boolean): RowAction | undefined {
+function rowActionOf({ state, error }: Item, isRetriedAlone: boolean): RowAction | undefined {
   if (state === 'ready') return 'remove'
   if (state !== 'failed' || !error) return undefined
   const problem = problemOf(error)
   if (problem === 'choose') return 'chooseAgain'
-  return isOver && isRetryAlone && problem !== 'setup' ? 'retry' : undefined
+  return isRetriedAlone && problem !== 'setup' ? 'retry' : undefined
 }
 
-function statusOf(item: Item, shown: ShownState, share: number, { words, remainingMs }: Look): (string | false)[] {
-  const { retries, bytesPerSecond: rate } = item
-  const isMoving = shown === 'uploading' && rate > 0
+function statusOf(item: Item, share: number, { words, remainingMs }: Look): (string | false)[] {
+  const { state, retries, bytesPerSecond: rate } = item
   const leftMs = remainingOf(item, remainingMs)
   return [
-    shown === 'uploading' ? words.percent(share) : words[shown],
-    isMoving && words.rate(rate),
-    isMoving && !!leftMs && words.remaining(words.duration(leftMs)),
+    state === 'uploading' ? words.percent(share) : words[state],
+    rate > 0 && words.rate(rate),
+    !!leftMs && words.remaining(words.duration(leftMs)),
     isOnItsWay(item) && retries > 0 && words.retries(retries),
   ]
 }

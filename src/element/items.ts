@@ -3,15 +3,15 @@
 import { blobSource, withHandle, type BrowserResumeOptions, type BrowserUplink } from '../browser.ts'
 import type { ErrorSummary } from '../core/errors.ts'
 import type { Source } from '../core/ports.ts'
+import type { RateMeter } from '../core/rate-meter.ts'
 import type { Outage, Upload } from '../flows/upload.ts'
 import type { ChosenFile } from './chosen-files.ts'
 import type { Identity } from './file-identity.ts'
 import { problemOf } from './problems.ts'
 
-export type ItemState = 'ready' | 'waiting' | 'uploading' | 'confirming' | 'confirmed' | 'failed' | 'cancelled'
-
-/** The state that a row shows. A file on its way may also be paused. */
-export type ShownState = ItemState | 'paused'
+/** `paused`: its upload is, and it was on its way. Another upload may go on beside that one. */
+export type ItemState =
+  'ready' | 'waiting' | 'uploading' | 'paused' | 'confirming' | 'confirmed' | 'failed' | 'cancelled'
 
 /** One file, one row: the file as the person has it, and what is known of its upload. */
 export interface Item extends Identity, Partial<Pick<ChosenFile, 'file' | 'handle'>> {
@@ -21,17 +21,17 @@ export interface Item extends Identity, Partial<Pick<ChosenFile, 'file' | 'handl
   sentBytes: number
   confirmedBytes: number
   bytesPerSecond: number
+  /** Measures that rate while bytes are sent. */
+  meter?: RateMeter | undefined
   retries: number
-  /** Whether its upload is paused. Another one may go on beside it. */
-  isPaused: boolean
   /** The error of this file alone. */
-  error: ErrorSummary | undefined
-  /** Whether the upload in which it failed has ended, so that another try can begin. */
-  isOver: boolean
+  error?: ErrorSummary | undefined
   /** The same file, chosen again. It now has the row, and is counted instead of this one. */
-  replacedBy: Item | undefined
-  /** Grows with each change. */
-  version: number
+  replacedBy?: Item | undefined
+  /** The file that this one replaced. It comes back if this one is removed. */
+  former?: Item | undefined
+  /** The file chosen again in its place while it was under way. It keeps its row, or it would take its share of the line unseen. */
+  heir?: Item
 }
 
 /** One upload and its files, in the order of their file indexes. */
@@ -60,19 +60,7 @@ export function newItem(known: Identity | ChosenFile, state: ItemState = 'ready'
     confirmedBytes: 0,
     bytesPerSecond: 0,
     retries: 0,
-    isPaused: false,
-    error: undefined,
-    isOver: false,
-    replacedBy: undefined,
-    version: 0,
   }
-}
-
-/** An item that is as it was before needs no drawing. */
-export function changeItem(item: Item, change: Partial<Item>): void {
-  if ((Object.keys(change) as (keyof Item)[]).every((name) => item[name] === change[name])) return
-  Object.assign(item, change)
-  item.version += 1
 }
 
 /** Only a file that was chosen is ever ready. */
@@ -81,7 +69,7 @@ export function isReady(item: Item): item is Item & ChosenFile {
 }
 
 export function isOnItsWay({ state }: Item): boolean {
-  return state === 'waiting' || state === 'uploading'
+  return state === 'waiting' || state === 'uploading' || state === 'paused'
 }
 
 /** True if its file has to be chosen again, because another try cannot mend the failure. */

@@ -1,8 +1,9 @@
 // What a person does with the offers: resumes one, supplies it with files that are chosen again, or gives it up.
 
 import { drivenSessions, type BrowserUplink, type SessionFile } from '../browser.ts'
+import type { Upload } from '../flows/upload.ts'
 import type { ChosenFile } from './chosen-files.ts'
-import { feedOffers, findOffers, isOneClick, offerOf, resumeOffer, type Offer, type ResumedUpload } from './offers.ts'
+import { feedOffers, findOffers, isOneClick, offerOf, resumeOffer, type Offer } from './offers.ts'
 import type { Setting } from './setting.ts'
 
 /** How often to check whether another tab still drives an unfinished upload, ms. */
@@ -46,7 +47,7 @@ export interface OfferControlOptions {
   readonly choose: () => void
   /** Asks before uploaded bytes are given up. Confirmed files stay. */
   readonly mayDiscard: (atStake: AtStake) => Promise<unknown>
-  readonly onTaken: (resumed: ResumedUpload) => void
+  readonly onTaken: (uplink: BrowserUplink, upload: Upload, offer: Offer) => void
   readonly onDiscarded: (session: AtStake) => void
   /** Called after each look. */
   readonly onLooked: () => void
@@ -73,10 +74,8 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
   }
   /** The offer as it is now. Another tab, or another element of the page, may have resumed it, confirmed more of it, or drive it now. */
   const seenAgain = async (key: string): Promise<Offer | undefined> => {
-    const looked = inTime(control.look().then(() => looking))
-    await looked.catch(() => undefined)
     // A look that failed finds nothing. Its error is shown to the person whom it keeps from going on.
-    await attempt(() => looked)
+    await attempt(() => inTime(control.look().then(() => looking)))
     return find(key)
   }
   /** An offer that is over. A look that is under way no longer counts, because it may still find it. */
@@ -124,10 +123,11 @@ export function createOfferControl(options: OfferControlOptions): OfferControl {
   const goOn = async (uplink: BrowserUplink, offer: Offer): Promise<void> => {
     const { key } = offer.session
     const outcome = offer.missing.length > 0 ? offer : await resumeOffer(uplink, offer, setting().resume)
-    if ('upload' in outcome) {
-      options.onTaken(outcome)
+    if ('session' in outcome) offers = offers.map((other) => (other.session.key === key ? outcome : other))
+    else {
+      options.onTaken(uplink, outcome, offer)
       remove(key)
-    } else offers = offers.map((other) => (other.session.key === key ? outcome : other))
+    }
     onChange()
   }
 

@@ -19,12 +19,6 @@ export interface Offer {
   readonly missing: readonly SessionFile[]
 }
 
-export interface ResumedUpload {
-  readonly uplink: BrowserUplink
-  readonly upload: Upload
-  readonly offer: Offer
-}
-
 /** The unfinished sessions of this flow, oldest first, except those in `keysInUse`. */
 export async function findOffers(
   uplink: BrowserUplink,
@@ -88,12 +82,11 @@ export async function resumeOffer(
   uplink: BrowserUplink,
   offer: Offer,
   resume: Setting['resume'],
-): Promise<ResumedUpload | Offer> {
+): Promise<Upload | Offer> {
   const { key } = offer.session
   const files = [...offer.found.values()].map(({ file }) => file)
   try {
-    const upload = await resume(uplink, key, { files })
-    return { uplink, upload, offer }
+    return await resume(uplink, key, { files })
   } catch (error) {
     if (summarize(error).code !== 'ERR_UPLOAD_SOURCE_READ') throw error
     const missing = await uplink.missingFiles(key, files)

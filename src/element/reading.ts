@@ -1,30 +1,29 @@
 // Copies what an upload knows of its files into their rows. A row's own rate is measured here, in the same way as that of the whole.
 
-import { createRateMeter, timeLeft, type RateMeter } from '../core/rate-meter.ts'
-import { changeItem, type Item, type Job } from './items.ts'
+import { createRateMeter, timeLeft } from '../core/rate-meter.ts'
+import type { UploadFileStatus } from '../flows/upload.ts'
+import type { Item, ItemState, Job } from './items.ts'
 
-/** Creates the function that reads an upload. `nowMs`: the time of this reading. A rate is measured only while it is uploading. */
-export function createReading(): (job: Pick<Job, 'upload' | 'items'>, nowMs: number) => void {
-  const meters = new WeakMap<Item, RateMeter>()
-  return (job, nowMs) => {
-    const isRunning = job.upload.state === 'uploading'
-    const isPaused = /paus/.test(job.upload.state)
-    for (const status of job.upload.files()) {
-      const item = job.items[status.fileIndex]
-      if (!item) continue
-      const { sentBytes, confirmedBytes, error } = status
-      const state = status.state === 'pending' ? 'waiting' : status.state
-      let bytesPerSecond = 0
-      if (isRunning && state === 'uploading') {
-        const meter = meters.get(item) ?? createRateMeter()
-        meters.set(item, meter)
-        meter.add(Math.max(0, sentBytes - item.sentBytes), nowMs)
-        // Rounded, so that a rate that fades comes to its end.
-        bytesPerSecond = Math.round(meter.bytesPerSecond(nowMs))
-      } else meters.delete(item)
-      changeItem(item, { state, sentBytes, confirmedBytes, bytesPerSecond, isPaused, error, isOver: false })
-    }
+/** Reads an upload. `nowMs`: the time of this reading. A rate is measured only while it is uploading. */
+export function readJob({ upload, items }: Pick<Job, 'upload' | 'items'>, nowMs: number): void {
+  const isRunning = upload.state === 'uploading'
+  const isPaused = /paus/.test(upload.state)
+  for (const status of upload.files()) {
+    const item = items[status.fileIndex]
+    if (!item) continue
+    const { sentBytes, confirmedBytes, error } = status
+    const state = shownState(status.state, isPaused)
+    item.meter = isRunning && state === 'uploading' ? (item.meter ?? createRateMeter()) : undefined
+    item.meter?.add(Math.max(0, sentBytes - item.sentBytes), nowMs)
+    // Rounded, so that a rate that fades comes to its end.
+    const bytesPerSecond = Math.round(item.meter?.bytesPerSecond(nowMs) ?? 0)
+    Object.assign(item, { state, sentBytes, confirmedBytes, bytesPerSecond, error } satisfies Partial<Item>)
   }
+}
+
+function shownState(state: UploadFileStatus['state'], isPaused: boolean): ItemState {
+  if (state !== 'pending' && state !== 'uploading') return state
+  return isPaused ? 'paused' : state === 'pending' ? 'waiting' : state
 }
 
 /**

@@ -21,10 +21,6 @@ export function createRows(): Rows {
   const rows = new Set<Item>()
   /** The rows as a list. Made when it is asked for, because thousands of files may leave their rows one by one. */
   let list: readonly Item[] | undefined
-  /** Files chosen again in place of files under way. Those keep their rows, or they would go on unseen and take their share of the line. */
-  const heirs = new WeakMap<Item, Item>()
-  /** The files that were replaced, by the file that has the row now. */
-  const formers = new Map<Item, Item>()
   const put = (item: Item): void => {
     rows.add(item)
     list = undefined
@@ -33,20 +29,14 @@ export function createRows(): Rows {
     rows.delete(item)
     list = undefined
   }
-  /** The file that this one had replaced. It is forgotten here. */
-  const takeFormer = (item: Item): Item | undefined => {
-    const former = formers.get(item)
-    formers.delete(item)
-    return former
-  }
   const inherit = (same: Item, item: Item): void => {
     take(same)
     same.replacedBy = item
     // A file that was never begun is gone. Only the one that it had replaced can come back.
-    const former = isReady(same) ? takeFormer(same) : same
+    const former = isReady(same) ? same.former : same
     if (!former) return
     former.replacedBy = item
-    formers.set(item, former)
+    item.former = former
   }
   return {
     items: () => (list ??= [...rows]),
@@ -58,7 +48,7 @@ export function createRows(): Rows {
           const isAgain = isReplaceable(each) && isSamePlace(each, item) && isSameFile(each, item)
           if (!isAgain && again?.get(each) !== chosen) continue
           // A file that is under way keeps its row for now. One that was chosen in its place before, and has not begun, gives way at once.
-          if (isOnItsWay(each)) heirs.set(each, item)
+          if (isOnItsWay(each)) each.heir = item
           else inherit(each, item)
         }
         put(item)
@@ -67,7 +57,7 @@ export function createRows(): Rows {
     put: (added) => added.forEach(put),
     remove(item) {
       take(item)
-      const former = takeFormer(item)
+      const { former } = item
       if (former) {
         former.replacedBy = undefined
         put(former)
@@ -75,12 +65,12 @@ export function createRows(): Rows {
       return former
     },
     giveWay(item) {
-      const heir = heirs.get(item)
-      if (heir && rows.has(heir)) inherit(item, heir)
+      if (item.heir && rows.has(item.heir)) inherit(item, item.heir)
     },
     keep(isKept) {
-      for (const item of rows) if (!isKept(item)) take(item)
-      for (const [item, former] of formers) if (!isKept(former)) formers.delete(item)
+      for (const item of rows)
+        if (!isKept(item)) take(item)
+        else if (item.former && !isKept(item.former)) item.former = undefined
     },
   }
 }

@@ -36,7 +36,6 @@ export interface UploaderTexts {
 
   readonly ready: string
   readonly waiting: string
-  readonly uploading: string
   readonly confirming: string
   readonly confirmed: string
   readonly failed: string
@@ -132,7 +131,6 @@ export const englishTexts: UploaderTexts = {
 
   ready: 'Ready',
   waiting: 'Waiting',
-  uploading: 'Uploading',
   confirming: 'Being confirmed',
   confirmed: 'Confirmed',
   failed: 'Not finished',

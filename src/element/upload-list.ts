@@ -3,15 +3,14 @@
 
 import type { BrowserUplink, UploadFailedError } from '../browser.ts'
 import { summarize, type ErrorSummary } from '../core/errors.ts'
-import type { Outage, UploadFileStatus, UploadReport } from '../flows/upload.ts'
+import type { Outage, Upload, UploadFileStatus, UploadReport } from '../flows/upload.ts'
 import type { ChosenAgain } from './chosen-again.ts'
 import type { ChosenFile } from './chosen-files.ts'
-import { changeItem as touch, isReady, keeperOf, needsChoosing } from './items.ts'
-import { newItem, sourceOf, sourcesAgain, type Item, type Job } from './items.ts'
+import { isReady, keeperOf, needsChoosing, newItem, sourceOf, sourcesAgain, type Item, type Job } from './items.ts'
 import type { GivenUp } from './question.ts'
 import { phaseOf, totalsOf, type Phase, type Totals } from './list-state.ts'
-import type { ResumedUpload } from './offers.ts'
-import { createReading } from './reading.ts'
+import type { Offer } from './offers.ts'
+import { readJob } from './reading.ts'
 import { createRows } from './rows.ts'
 import type { Setting } from './setting.ts'
 
@@ -33,7 +32,7 @@ export interface UploadList {
   totals(): Totals
   /** What a waiting upload waits for. */
   outage(): Outage | undefined
-  /** Files that failed, and that another try may mend. */
+  /** Files that failed in an upload that is over, and that another try may mend. */
   retryable(): readonly Item[]
   /**
    * Adds files. If a file could not be read or was given up and is chosen again, it takes its old row. Each file of `again` takes
@@ -52,7 +51,7 @@ export interface UploadList {
    */
   start(uplink: BrowserUplink, wanted: Pick<ReadonlySet<Item>, 'has'>, setting: Pick<Setting, 'begin'>): void
   /** Adds a resumed upload of an earlier life of the page. */
-  adopt(resumed: ResumedUpload): void
+  adopt(uplink: BrowserUplink, upload: Upload, offer: Pick<Offer, 'files' | 'found'>): void
   pause(): void
   resume(): void
   giveUp(how: GivenUp): Promise<void>
@@ -70,10 +69,9 @@ const GIVEN_UP = { state: 'cancelled', sentBytes: 0, confirmedBytes: 0, error: u
 export function createUploadList(listener: ListListener): UploadList {
   const rows = createRows()
   let jobs: Job[] = []
-  const read = createReading()
   const active = (): Job[] => jobs.filter((job) => !job.isOver)
   const totals = (of: readonly Job[]): Totals => {
-    for (const job of active()) read(job, performance.now())
+    for (const job of active()) readJob(job, performance.now())
     return totalsOf(of, active())
   }
 
@@ -88,7 +86,7 @@ export function createUploadList(listener: ListListener): UploadList {
     upload.on('file', (status) => {
       const item = job.items[status.fileIndex]
       // Set at once: an earlier upload of this file can be discarded as soon as the file is confirmed.
-      if (item && status.state === 'confirmed') touch(item, { state: status.state })
+      if (item && status.state === 'confirmed') item.state = status.state
       if (item && status.state === 'failed') rows.giveWay(item)
       tell('file', status)
     })
@@ -98,13 +96,13 @@ export function createUploadList(listener: ListListener): UploadList {
     })
     upload.on('retry', ({ fileIndex }) => {
       const item = job.items[fileIndex]
-      if (item) touch(item, { retries: item.retries + 1 })
+      if (item) item.retries += 1
       listener.change()
     })
     const settle = (report: UploadReport | undefined, error: ErrorSummary | undefined): void => {
       job.isOver = true
       // The last reading. What it leaves open, such as a file that the upload never began, is settled after it.
-      read(job, performance.now())
+      readJob(job, performance.now())
       for (const item of job.items) settleItem(item, report)
       listener.settled(job, report, error)
       listener.change()
@@ -134,7 +132,8 @@ export function createUploadList(listener: ListListener): UploadList {
     const isCancelled = report?.status === 'cancelled'
     // A confirmed file stays so, unless the whole upload was given up.
     if (item.state === 'confirmed' && !(isCancelled && !report.keepsConfirmed)) return
-    touch(item, isCancelled ? GIVEN_UP : { isOver: true, state: 'failed' })
+    if (isCancelled) Object.assign(item, GIVEN_UP)
+    else item.state = 'failed'
     rows.giveWay(item)
   }
 
@@ -150,7 +149,11 @@ export function createUploadList(listener: ListListener): UploadList {
     totals: () => totals(jobs),
     outage: () => active().find(({ upload }) => upload.state === 'waiting')?.outage,
     atStake: () => totals(active()),
-    retryable: () => rows.items().filter((item) => item.state === 'failed' && item.isOver && !needsChoosing(item)),
+    retryable: () =>
+      jobs
+        .filter((job) => job.isOver)
+        .flatMap(({ items }) => items)
+        .filter((item) => item.state === 'failed' && !item.replacedBy && !needsChoosing(item)),
     add(files, again) {
       rows.add(files, again)
       listener.change()
@@ -167,11 +170,11 @@ export function createUploadList(listener: ListListener): UploadList {
         .filter((item) => wanted.has(item))
       if (taken.length === 0 || !list.wish) return
       const upload = setting.begin(uplink, taken.map(sourceOf))
-      for (const item of taken) touch(item, { state: 'waiting' })
+      for (const item of taken) item.state = 'waiting'
       carry({ uplink, upload, items: taken })
       if (list.wish === 'pause') upload.pause()
     },
-    adopt({ uplink, upload, offer: { files, found } }) {
+    adopt(uplink, upload, { files, found }) {
       const statuses = upload.files()
       const adopted = files.map((file) => {
         const state = statuses[file.fileIndex]?.state === 'confirmed' ? 'confirmed' : 'waiting'
@@ -198,7 +201,7 @@ export function createUploadList(listener: ListListener): UploadList {
           if (!keeper) {
             const anew = wantedOf(job)
             // What the browser itself had found goes with the upload. It may be chosen again.
-            for (const item of anew) touch(item, item.file ? { state: 'ready', error: undefined } : GIVEN_UP)
+            for (const item of anew) Object.assign(item, item.file ? { ...GIVEN_UP, state: 'ready' } : GIVEN_UP)
             job.items = job.items.filter((item) => !isReady(item))
             // By itself, because the captures of another upload may have the same names.
             list.start(uplink, new Set(anew), setting)
@@ -213,7 +216,7 @@ export function createUploadList(listener: ListListener): UploadList {
         // The person cleared the list meanwhile.
         if (!jobs.includes(job)) return void job.upload.discard()
         job.isOver = false
-        for (const item of wantedOf(job)) touch(item, { state: 'waiting', error: undefined })
+        for (const item of wantedOf(job)) Object.assign(item, { state: 'waiting', error: undefined } as const)
         follow(job)
       }
       const again = jobs.filter((job) => !job.opening && wantedOf(job).length > 0)

@@ -6,7 +6,7 @@ import { checkBoolean, checkDate, checkFrameRate, checkId, checkInteger, checkTe
 import { invalid } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import type { Source } from '../core/ports.ts'
-import { captureSession } from '../protocols/capture-session.ts'
+import { captureSession, type CaptureParams } from '../protocols/capture-session.ts'
 import { checkFiles } from './prepare.ts'
 import type { LettingGo } from './running.ts'
 import type { FlowContext, UploadDefinition, UploadFile } from './upload-definition.ts'
@@ -69,18 +69,6 @@ export function defineCaptures(context: FlowContext, input: CapturesInput): Uplo
     protocol: captureSession({ ...params, client: context.client }),
     signal: input.signal,
   }
-}
-
-/** The fields of a session, as they are written to the journal. */
-export interface CaptureParams {
-  readonly sessionId?: string | number
-  readonly orgId?: string
-  readonly sessionTypeId?: number
-  readonly sessionDate?: string
-  readonly mocapTypeId: number
-  readonly reprocess: boolean
-  readonly frameRate?: number
-  readonly batchSize?: number
 }
 
 /** Takes only these fields. They come from a person or a journal, neither of which may set what only the host decides. */

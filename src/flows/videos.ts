@@ -6,7 +6,7 @@ import { invalid, type HttpStatusError } from '../core/errors.ts'
 import type { EtagForm } from '../core/attempt/etag.ts'
 import { given } from '../core/given.ts'
 import type { UnitLimits } from '../core/ports.ts'
-import { videoSession } from '../protocols/video-session.ts'
+import { videoSession, type VideoParams } from '../protocols/video-session.ts'
 import { checkFiles } from './prepare.ts'
 import type { RenewAddresses } from './renewal.ts'
 import type { LettingGo } from './running.ts'
@@ -61,15 +61,6 @@ export function defineVideos(context: FlowContext, input: VideosInput): UploadDe
     files: input.files.map((file) => ({ source: file.source, ...given({ frameRate: file.frameRate ?? frameRate }) })),
     partSizeBytes: input.partSizeBytes ?? context.partSizeBytes,
   }
-}
-
-/** The fields of a session, as they are written to the journal. */
-export interface VideoParams {
-  readonly movementTypeId: number
-  readonly playerId: string
-  readonly sessionDate: string
-  readonly sessionTypeId: number
-  readonly etagForm?: EtagForm
 }
 
 /** Takes only these fields. They come from a person or a journal, neither of which may set what only the host decides. */

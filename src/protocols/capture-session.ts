@@ -9,8 +9,8 @@ import type { CallOptions, ServiceClient } from '../client/operations.ts'
 import { isRefusal } from '../client/status.ts'
 import { partJudge } from './judge-part.ts'
 
-export interface CaptureSessionOptions {
-  readonly client: ServiceClient
+/** The fields of a session, as a flow writes them to the journal. */
+export interface CaptureParams {
   /** The session to add to. Default: one is created from the fields below. */
   readonly sessionId?: string | number
   readonly orgId?: string
@@ -24,6 +24,10 @@ export interface CaptureSessionOptions {
   readonly reprocess?: boolean
   /** Names in one registration. Default 100. The interface shows no limit. */
   readonly batchSize?: number
+}
+
+export interface CaptureSessionOptions extends CaptureParams {
+  readonly client: ServiceClient
 }
 
 const DEFAULT_BATCH_SIZE = 100

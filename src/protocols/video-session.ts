@@ -11,8 +11,8 @@ import { isRefusal } from '../client/status.ts'
 import { partJudge } from './judge-part.ts'
 import { fileIdOf, matchAddresses } from './match-addresses.ts'
 
-export interface VideoSessionOptions {
-  readonly client: ServiceClient
+/** The fields of a session, as a flow writes them to the journal. */
+export interface VideoParams {
   readonly movementTypeId: number
   readonly playerId: string
   /** YYYY-MM-DD. */
@@ -22,6 +22,10 @@ export interface VideoSessionOptions {
    * In which form ETags are sent back. Default `asReceived`. An assumption: the interface shows the header as received.
    */
   readonly etagForm?: EtagForm
+}
+
+export interface VideoSessionOptions extends VideoParams {
+  readonly client: ServiceClient
   /**
    * The limits of a part. Default: S3's own, at most 10,000 of 5 MiB to 5 GiB. An assumption: the interface shows no limits.
    */

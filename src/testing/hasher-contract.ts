@@ -28,7 +28,7 @@ const VECTORS: readonly (readonly [text: string, digest: string])[] = [
 /**
  * Declares the tests of a hasher. `make` gives one, once, for all of them. Checked: the digests of RFC 1321, bodies however they are
  * cut, windows that change once they are hashed, shared memory, two hundred bodies at the same time, and `whole` where there is one.
- * `digestBlob` is not looked at.
+ * `digestBlob` is not looked at, nor are bodies of 512 MiB and more, whose length in bits takes more than 32 of them.
  */
 export function hasherContract(label: string, make: () => HasherSubject): void {
   describe(`${label}: the contract of a hasher`, () => {
@@ -112,16 +112,17 @@ export function hasherContract(label: string, make: () => HasherSubject): void {
       }
     })
 
-    it('keeps two hundred bodies apart that pass by at the same time', async () => {
+    it('keeps two hundred bodies apart that pass by at the same time, long and short', async () => {
       const hashes = Array.from({ length: 200 }, () => hasher.start())
+      const piece = (index: number): string => `body ${String(index)} `.repeat(1 + (index % 20))
       for (let round = 0; round < 3; round += 1) {
-        const updates = hashes.map(async (hash, index) => hash.update(Buffer.from(`body ${String(index)} `)))
+        const updates = hashes.map(async (hash, index) => hash.update(Buffer.from(piece(index))))
         await Promise.all(updates)
       }
 
       const digests = await Promise.all(hashes.map(async (hash) => hash.digest()))
 
-      expect(digests).toEqual(hashes.map((_, index) => md5(Buffer.from(`body ${String(index)} `.repeat(3)))))
+      expect(digests).toEqual(hashes.map((_, index) => md5(Buffer.from(piece(index).repeat(3)))))
     })
 
     it('can be let go at any time, more than once, without harm to the others', async () => {

@@ -152,6 +152,24 @@ export function sourceContract(label: string, make: (bytes: Uint8Array) => Promi
         else expect(failed).toBe(reason)
       })
 
+      it('writes nothing into a window whose read has ended, however it ended: the window is used again', async () => {
+        const { reader } = await beginReading(counting(100))
+        const controller = new AbortController()
+        const reason = new Error('no longer wanted')
+        const window = Buffer.alloc(20, 0xee)
+
+        const reading = Promise.resolve(reader.read(window, 30, controller.signal))
+        controller.abort(reason)
+        const failed = await reading.catch((error: unknown) => error)
+        window.fill(0xaa)
+        // Whatever still reads is over by then.
+        await bytesOf(reader, 0, 100)
+        await reader.close()
+
+        expect([reason, undefined]).toContain(failed)
+        expect(window).toEqual(Buffer.alloc(20, 0xaa))
+      })
+
       it('offers slices, where it does, that hold exactly the range', async () => {
         const { reader } = await beginReading(counting(100))
         if (reader.blob === undefined) return

@@ -7,6 +7,14 @@ import { addressesByName, mocapSessionFromWire } from '../../src/client/contract
 import { aMocapSession, answerNext, clientUnderTest, rejection, type ServiceClient } from './client-under-test.ts'
 
 describe('before any call', () => {
+  it.each(['retries', 'giveUpAfterMs', 'callTimeoutMs', 'maxReplyBytes'])(
+    'a client whose %s is no number is refused: it would try for ever, or take no answer',
+    (name) => {
+      expect(() => clientUnderTest({ [name]: NaN })).toThrow(`${name} is NaN: give an integer`)
+      expect(() => clientUnderTest({ [name]: -1 })).toThrow(`${name} is -1: give an integer`)
+    },
+  )
+
   it('a file name of one dot is refused, and one that begins with it is not', () => {
     expect(() => checkFileName('.', 'name')).toThrow('name is ".": give the file\'s name without a path')
     expect(checkFileName('.action', 'name')).toBe('.action')
@@ -35,6 +43,18 @@ describe('before any call', () => {
     await answerNext(subject, { status: 200, body: [] })
 
     expect((await list).items).toStrictEqual([])
+  })
+
+  it('a file that was given up is reported without receipts, which one that was not needs', async () => {
+    const subject = clientUnderTest()
+    const file = { uploadSessionId: 'us-1', sessionFileId: 7, parts: [] }
+    const told = subject.client.videoUploads.confirm({ ...file, isSuccessful: false })
+    const sent = await subject.transport.next()
+    sent.reply({ status: 200 })
+    await told
+
+    expect(await sent.bodyJson()).toMatchObject({ upload_successful: false, file_part_info: [] })
+    await expect(subject.client.videoUploads.confirm(file)).rejects.toThrow('parts is empty: give at least one.')
   })
 
   it('a segment may name no movement', async () => {

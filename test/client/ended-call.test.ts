@@ -3,8 +3,15 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { UploadError } from '../../src/core/errors.ts'
-import { anAnalysis, answerNext, clientUnderTest, makeHostKnown, rejection } from './client-under-test.ts'
-import { confirm } from './repeat-rig.ts'
+import {
+  aMocapSession,
+  anAnalysis,
+  answerNext,
+  clientUnderTest,
+  makeHostKnown,
+  rejection,
+} from './client-under-test.ts'
+import { aConfirmation, confirm } from './repeat-rig.ts'
 
 describe('a deadline', () => {
   it('ends a try, which is then repeated', async () => {
@@ -65,6 +72,34 @@ describe('an abort', () => {
 
     expect(error).toBe(reason)
     expect(subject.transport.sent).toHaveLength(0)
+  })
+
+  it('is heard by every method: what a stop does not reach goes on asking for an hour', async () => {
+    const { client, transport } = clientUnderTest()
+    const options = { signal: AbortSignal.abort(reason) }
+    const update = { id: 5, data: {} }
+    const files = [{ name: 'a.mp4', sizeBytes: 1, partCount: 1 }]
+    const ofClip = { movementTypeId: 1, playerId: 'p-17', sessionDate: '2026-11-20', sessionTypeId: 2 }
+    const errors = await Promise.all(
+      [
+        client.mocapSessions.create(aMocapSession, options),
+        client.mocapSessionFiles.register({ sessionId: 's-1', filenames: ['a.action'] }, options),
+        client.playerGroupSegments.create({ movementTypeId: 1, domHand: 'RHA' }, options),
+        client.playerGroupSegments.update(update, options),
+        client.requestedAnalyses.list({}, options),
+        client.requestedAnalyses.create(anAnalysis, options),
+        client.requestedAnalyses.get(5, options),
+        client.requestedAnalyses.update(update, options),
+        client.requestedAnalyses.submit(5, options),
+        client.videoUploads.create({ files, ...ofClip }, options),
+        client.videoUploads.confirm(aConfirmation, options),
+        client.videoUploads.cancel('us-1', options),
+        client.call('GET', '/players', options),
+      ].map(rejection),
+    )
+
+    expect(new Set(errors)).toEqual(new Set([reason]))
+    expect(transport.sent).toHaveLength(0)
   })
 
   it('during a try ends it with the reason, and leaves nothing behind', async () => {
@@ -158,6 +193,17 @@ describe('odds and ends', () => {
     await answerNext(subject, { status: 404 })
 
     expect(await failure).toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REFUSED', status: 404 })
+  })
+
+  it.each([403, 409, 501])('does not count a session as cancelled after a doubtful try and a %i', async (status) => {
+    const subject = clientUnderTest()
+    await makeHostKnown(subject)
+    const failure = rejection(subject.client.videoUploads.cancel('us-1'))
+    ;(await subject.transport.next()).fail({ phase: 'answer' })
+    await subject.clock.advance(250)
+    await answerNext(subject, { status })
+
+    expect(await failure).toMatchObject({ status, details: { isDoubtful: true } })
   })
 
   it('does not repeat a redirect that the platform refused', async () => {

@@ -24,10 +24,8 @@ export async function endAll(
   }
 }
 
+export const aConfirmation = { uploadSessionId: 'us-1', sessionFileId: 7, parts: [{ partNumber: 1, etag: 'e' }] }
+
 export function confirm({ client }: ClientUnderTest): Promise<void> {
-  return client.videoUploads.confirm({
-    uploadSessionId: 'us-1',
-    sessionFileId: 7,
-    parts: [{ partNumber: 1, etag: 'e' }],
-  })
+  return client.videoUploads.confirm(aConfirmation)
 }

@@ -2,7 +2,6 @@
 
 import { expect, it } from 'vitest'
 import { chosenFile, type ChosenFile } from '../../src/element/chosen-files.ts'
-import type { Offer } from '../../src/element/offers.ts'
 import type { Setting } from '../../src/element/setting.ts'
 import { isDelivered } from '../../src/element/items.ts'
 import { createUploadList, type UploadList } from '../../src/element/upload-list.ts'
@@ -270,8 +269,8 @@ it('leaves to the browser what it had found by itself, beside what was chosen ag
   const files = ['swing-01.mp4', 'swing-02.mp4'].map((name, fileIndex) => {
     return { fileIndex, name, fileName: name, location: name, bytes: [100, 1000][fileIndex]!, modifiedAtMs: 7 }
   })
-  const offer = { session: {} as Offer['session'], files, missing: [], found: new Map() }
-  list.adopt({ uplink: UPLINK, upload: first.upload, offer })
+  const offer = { files, found: new Map() }
+  list.adopt(UPLINK, first.upload, offer)
   first.say(0, 'failed', 0)
   first.end()
   await expect.poll(() => list.phase()).toBe('settled')

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 
-import { createReading, remainingOf } from '../../src/element/reading.ts'
+import { readJob, remainingOf } from '../../src/element/reading.ts'
 import { newItem, type Item } from '../../src/element/items.ts'
 import type { Upload, UploadFileStatus } from '../../src/flows/upload.ts'
 
@@ -22,12 +22,11 @@ function oneFile(bytes: number) {
   }
   const upload = { state: 'uploading', files: () => [status as UploadFileStatus] }
   const job = { upload: upload as unknown as Upload, items: [item] }
-  const read = createReading()
   return {
     ...{ item, status, upload },
     readAt(nowMs: number, sentBytes: number) {
       status.sentBytes = sentBytes
-      read(job, nowMs)
+      readJob(job, nowMs)
     },
   }
 }

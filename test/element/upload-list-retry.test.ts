@@ -2,7 +2,6 @@
 
 import { expect, it } from 'vitest'
 import type { BrowserUplink } from '../../src/browser.ts'
-import type { Offer } from '../../src/element/offers.ts'
 import type { Setting } from '../../src/element/setting.ts'
 import { createUploadList } from '../../src/element/upload-list.ts'
 import type { Upload } from '../../src/flows/upload.ts'
@@ -237,10 +236,10 @@ it('sends nothing in place of a file that the browser had found by itself, where
   const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
   const first = driven('first', 100)
   const file = { fileIndex: 0, name: 'swing-01.mp4', fileName: 'swing-01.mp4', location: 'swing-01.mp4', bytes: 100 }
-  const offer = { session: {} as Offer['session'], files: [file], missing: [], found: new Map() }
+  const offer = { files: [file], found: new Map() }
   const failing = { ...first.upload, done: () => Promise.reject(new Error('no')) }
   first.say(0, 'uploading', 60)
-  list.adopt({ uplink: UPLINK, upload: failing, offer })
+  list.adopt(UPLINK, failing, offer)
   await expect.poll(() => list.retryable().length).toBe(1)
   const sent: unknown[] = []
   const begin: Setting['begin'] = (_uplink, sources) => {
@@ -280,13 +279,7 @@ it('goes on without a file that the browser had found by itself and that has cha
   const files = ['swing-01.mp4', 'swing-02.mp4', 'swing-03.mp4'].map((name, fileIndex) => ({
     ...{ fileIndex, name, fileName: name, location: name, bytes: 100 },
   }))
-  const offer = {
-    session: {} as Offer['session'],
-    files,
-    missing: [],
-    found: new Map([[2, chosen('swing-03.mp4', 100)]]),
-  }
-  list.adopt({ uplink: UPLINK, upload: first.upload, offer })
+  list.adopt(UPLINK, first.upload, { files, found: new Map([[2, chosen('swing-03.mp4', 100)]]) })
   first.end()
   await expect.poll(() => list.retryable().length).toBe(3)
   // The browser has no handle of the last one, which the person had chosen.

@@ -3,7 +3,6 @@
 import { expect, it } from 'vitest'
 import { chosenFile } from '../../src/element/chosen-files.ts'
 import type { Source } from '../../src/core/ports.ts'
-import type { Offer } from '../../src/element/offers.ts'
 import { createUploadList } from '../../src/element/upload-list.ts'
 import type { Outage, Upload } from '../../src/flows/upload.ts'
 import { chosen, ignore, refuse, UPLINK, driven } from './upload-list-rig.ts'
@@ -173,11 +172,7 @@ it('knows a file of an earlier life as the person has it, whatever name the serv
   const files = () => [{ fileIndex: 0, name: known.name, bytes: 3 }]
   const upload = { on: ignore, done: () => pending, state: 'uploading', files } as unknown as Upload
 
-  list.adopt({
-    uplink: UPLINK,
-    upload,
-    offer: { session: {} as Offer['session'], files: [known], missing: [], found: new Map() },
-  })
+  list.adopt(UPLINK, upload, { files: [known], found: new Map() })
 
   expect(list.items[1]).toMatchObject(known)
 })
@@ -193,11 +188,7 @@ it('knows of an upload that is taken up, as soon as it begins, what is confirmed
   say(0, 'confirmed', 5)
   const files = upload.files().map((file) => ({ ...file, fileName: file.name, location: file.name }))
 
-  list.adopt({
-    uplink: UPLINK,
-    upload,
-    offer: { session: {} as Offer['session'], files, missing: [], found: new Map() },
-  })
+  list.adopt(UPLINK, upload, { files, found: new Map() })
 
   expect(states).toEqual([['confirmed', 'waiting']])
 })

@@ -55,6 +55,47 @@ it('is told of its states, of each new word of the service, and of a service tha
   expect(waits[0]).toMatchObject({ who: 'service', host: 'service.example:443', operation: 'requestedAnalyses.get' })
 })
 
+it('asks the service for all that was given, and for nothing else', async () => {
+  const { uplink, requests, settled } = createService()
+  const comparison = { movementTypeId: 1, domHand: 'RHA', movementIds: ['m-1', 'm-2'] } as const
+  await settled(
+    uplink.requestAnalysis({ name: 'n', primary: criteria, comparison, population: { segmentId: '5' } }).done(),
+  )
+
+  const sent = requests.flatMap(({ body }) => (body?.kind === 'bytes' ? [new TextDecoder().decode(body.bytes)] : []))
+  expect(sent.map((text) => JSON.parse(text) as unknown)).toEqual([
+    { movement_type_id: 1, dom_hand: 'RHA' },
+    { movement_type_id: 1, dom_hand: 'RHA', org_movement_ids: ['m-1', 'm-2'] },
+    {
+      ...{ name: 'n', status: 'draft', primary_analysis_segment_id: 11 },
+      ...{ comparison_analysis_segment_id: 12, population_analysis_segment_id: 5 },
+    },
+  ])
+})
+
+it.each(['creatingSegments', 'creatingDraft', 'submitting', 'requested'])(
+  'that is stopped while it waits for the service in %s asks for nothing more, and holds up no end of the program',
+  async (step) => {
+    const { uplink, clock, requests, state, settled } = createService()
+    await uplink.client.requestedAnalyses.get(7)
+    state.isAway = step === 'creatingSegments'
+    const analysis = uplink.requestAnalysis({ name: 'n', primary: criteria })
+    analysis.on('state', (event) => (state.isAway ||= event.state === step))
+    const waits: unknown[] = []
+    analysis.on('waiting', ({ operation }) => waits.push(operation))
+    await clock.advance(30_000)
+    expect([analysis.state, new Set(waits).size]).toEqual([step, 1])
+    const asked = requests.length
+    state.isAway = false
+    analysis.stop()
+
+    expect(await settled(analysis.done())).toMatchObject({ status: 'stopped' })
+    expect(clock.pending).toBe(0)
+    await clock.advance(3_600_000)
+    expect(requests).toHaveLength(asked)
+  },
+)
+
 it('that stays a draft says so', async () => {
   const { uplink, settled } = createService()
 

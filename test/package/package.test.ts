@@ -18,6 +18,26 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
   bin: Record<string, string>
   scripts: Record<string, string>
 }
+/** What a piece of code in a page leaves to its reader, because the text around it says it. */
+const LEFT_OUT: Readonly<Record<string, string>> = {
+  createUplink: "import { createUplink } from 'mocap-uplink/node'",
+  drivenSessions: "import { drivenSessions } from 'mocap-uplink/browser'",
+  useRef: "import { useRef } from 'react'",
+  useEffect: "import { useEffect } from 'react'",
+  Amount: "import type { Amount, Problem, RefusalReason } from 'mocap-uplink/element'",
+  Outage: "import type { Outage } from 'mocap-uplink'",
+  uplink: "declare const uplink: import('mocap-uplink/browser').BrowserUplink",
+  start: "declare const start: import('mocap-uplink/react').UploadStore['start']",
+  input: "declare const input: import('mocap-uplink').VideosInput",
+  credentials: "declare const credentials: import('mocap-uplink').Credentials",
+  baseUrl: 'declare const baseUrl: string',
+  journal: "declare const journal: import('mocap-uplink').Journal",
+  foldJournal: "import { foldJournal } from 'mocap-uplink'",
+  key: 'declare const key: string',
+  clips: 'declare const clips: File[]',
+  fetchToken: 'declare function fetchToken(): Promise<string>',
+  save: 'declare function save(id: unknown): void',
+}
 let project: string
 
 beforeAll(() => {
@@ -154,6 +174,39 @@ describe('the packed package', () => {
     expect(compile(project, 'tag/tag.tsx', ...both)).toEqual({ stdout: '', status: 0 })
   })
 
+  it('has types under which all code of its pages compiles strictly', () => {
+    const folder = join(project, 'pages')
+    mkdirSync(join(folder, 'node_modules', '@types'), { recursive: true })
+    symlinkSync(join(root, 'node_modules', '@types', 'react'), join(folder, 'node_modules', '@types', 'react'))
+    writeFileSync(
+      join(folder, 'table-journal.ts'),
+      `export declare function tableJournal(place: string): import('mocap-uplink').Journal & { close(): Promise<void> }`,
+    )
+    const installed = join(project, 'node_modules', 'mocap-uplink')
+    const pages = ['README.md', ...readdirSync(join(installed, 'docs')).map((name) => join('docs', name))]
+    const pieces = pages.flatMap((page) =>
+      [...readFileSync(join(installed, page), 'utf8').matchAll(/^```(tsx?|js|html)\n(.*?)^```$/gms)].flatMap(
+        ([, kind, code = '']) =>
+          kind === 'html' ? (/<script type="module">(.*?)<\/script>/s.exec(code)?.[1] ?? []) : code,
+      ),
+    )
+    const files = pieces.map((code, index) => {
+      // Who writes no TypeScript need not say that the element is there.
+      const text = code.replaceAll(/querySelector\('[\w-]+'\)(?=[.\n])/g, '$&!')
+      const known = Object.entries(LEFT_OUT).filter(
+        ([name]) => !new RegExp(`(?:const|function|import)\\b(?:(?! of )[^=\\n])*\\b${name}\\b`).test(text),
+      )
+      const file = join('pages', `piece-${String(index)}.tsx`)
+      writeFileSync(join(project, file), [...known.map(([, declared]) => declared), text].join('\n'))
+      return file
+    })
+
+    expect(files.length).toBeGreaterThan(14)
+    const [first = '', ...rest] = files
+    const options = ['--module', 'nodenext', '--jsx', 'react-jsx', '--skipLibCheck']
+    expect(compile(project, first, ...rest, ...options)).toEqual({ stdout: '', status: 0 })
+  })
+
   it('brings hosts of the engine no types of the schema library, which TypeScript 5.0 does not take', () => {
     const installed = join(project, 'node_modules', 'mocap-uplink', 'dist')
     const types = readdirSync(installed).filter((name) => /\.d\.c?ts$/.test(name))
@@ -188,6 +241,28 @@ describe('the packed package', () => {
 
     expect([...pages]).toContain('docs/errors.md')
     expect([...pages].filter((page) => !existsSync(join(installed, page)))).toEqual([])
+  })
+
+  it('names in its pages whatever it exports', () => {
+    const installed = join(project, 'node_modules', 'mocap-uplink')
+    const pages = ['README.md', ...readdirSync(join(installed, 'docs')).map((name) => join('docs', name))]
+    const text = pages.map((page) => readFileSync(join(installed, page), 'utf8')).join('\n')
+    const loaded = ['.', './node', './browser', './browser-hasher', './s3', './tuning', './element']
+    const names = run(
+      'exported.mjs',
+      loaded
+        .map((path) => `console.log(Object.keys(await import('mocap-uplink${path.slice(1)}')).join(' '))`)
+        .join('\n'),
+    ).split(/\s+/)
+    // These load packages that a host of the engine need not have.
+    for (const name of ['react', 'service', 'testing']) {
+      const [, list = ''] =
+        /^export \{(.*)\};$/m.exec(readFileSync(join(installed, 'dist', `${name}.d.ts`), 'utf8')) ?? []
+      names.push(...list.split(',').flatMap((item) => /^\s*(\w+)\s*$/.exec(item)?.[1] ?? []))
+    }
+
+    for (const known of ['createUplink', 'useUpload', 'startService', 'clockContract']) expect(names).toContain(known)
+    expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text))).toEqual([])
   })
 
   it('carries no script that nothing asks for', () => {

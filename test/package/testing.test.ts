@@ -116,17 +116,22 @@ describe('mocap-uplink/testing', () => {
     const broken = [
       'reads what is lost as zeros > says of each loss that it cannot be read, and not that it has changed: it may come back as it was',
       'aborts in its own words > reading > fills a window that nobody wants any more, or rejects with the reason of the signal',
+      'writes after an abort > reading > writes nothing into a window whose read has ended, however it ended: the window is used again',
+      'minds only newer files > being what it was > does not open as a source of another time (by 5 ms), where it has one',
       'counts in 32 bits > reading > rejects a range that reaches four gibibytes beyond its end as changed, naming the source',
       'gives a part at a time > reading > fills a large window, of which a stream or a drive may give a part at a time',
       'cuts spaces off > keys > keeps apart keys that differ by a space at the end',
       'closes under its reads > ending > lets reads under way come to their end before it is closed',
+      'writes to the last opened > the lease > is over once it is given back: closing again takes nothing from the next holder, and appending adds nothing',
       'writes to the last opened > the lease > does not hold other keys, whose records are kept apart while all are open',
       'knows few kinds > records > gives back every kind of record as it was appended, in order',
       'takes short records only > records > takes a record of megabytes: a session is given the addresses of all its parts at once',
+      'writes when it is closed > the lease > is over once it is given back: closing again takes nothing from the next holder, and appending adds nothing',
       'writes when it is closed > the lease > holds against another instance over the same place, which reads the records after it',
       'mixes bodies up > takes bodies of one piece, many at once, which may change from then on, or says that they must be updated',
       'loses the end of a window > is done with a window when its update has settled',
       'keeps short windows for later > is done with a window when its update has settled',
+      'writes the query anew > what goes out > keeps method, path, query and headers as given and adds no content-type',
       'keeps cookies > what goes out > keeps no cookie of an answer for the next request',
       'sends a Blob as it is > what goes out > refuses a blob body of fewer bytes than announced',
       'reads ahead in steps > what goes out > lets a window be refilled as soon as the next is asked for, in steps',
@@ -187,10 +192,27 @@ describe('mocap-uplink/testing', () => {
         },
         close: async () => {},
       }))
+      source('writes after an abort', (reader) => {
+        const reads = []
+        return {
+          read: (into, at, signal) => {
+            reads.push(new Promise(setImmediate).then(() => reader.read(into, at)))
+            return Promise.race([reads.at(-1), new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))])
+          },
+          close: () => Promise.allSettled(reads).then(() => reader.close()),
+        }
+      })
+      sourceContract('minds only newer files', async (bytes) => {
+        const good = bytesSource('take-7.mp4', bytes)
+        const open = async ({ sizeBytes, modifiedAtMs = 7 }) => {
+          if (modifiedAtMs < 7) throw new UploadError('ERR_UPLOAD_SOURCE_CHANGED', 'It changed.')
+          return good.open({ sizeBytes })
+        }
+        return { source: { ...good, describe: async () => ({ sizeBytes: bytes.length, modifiedAtMs: 7 }), open } }
+      })
       source('counts in 32 bits', (reader) => ({
         read: async (into, at, signal) => reader.read(into, at % 2 ** 32, signal),
       }))
-
       const journal = (label, change) =>
         journalContract(label, async () => {
           const good = memoryJournal()
@@ -208,7 +230,6 @@ describe('mocap-uplink/testing', () => {
         }
         return { open }
       })
-
       journal('knows few kinds', (good) => ({
         open: async (key) => {
           const session = await good.open(key)
@@ -235,7 +256,6 @@ describe('mocap-uplink/testing', () => {
         }
         return { open, read: async (key) => [...(await good.read(key)), ...(waiting.get(key) ?? [])] }
       })
-
       let newest
       const whole = (bytes) => {
         newest = md5Hasher().whole(bytes)
@@ -255,7 +275,6 @@ describe('mocap-uplink/testing', () => {
         }
       }
       hasherContract('keeps short windows for later', () => ({ hasher: { ...md5Hasher(), start: collect } }))
-
       const keepsCookies = () => {
         const good = undiciTransport()
         let cookies = {}
@@ -286,6 +305,13 @@ describe('mocap-uplink/testing', () => {
         }
         transportContract(label, create, { hasReset: true, isProgressLive: true })
       }
+      transport('writes the query anew', (request, good) => {
+        if (URL.canParse(request.url)) {
+          const { origin, pathname, searchParams } = new URL(request.url)
+          request.url = origin + pathname + '?' + searchParams
+        }
+        return good.send(request)
+      })
       transport('sends a Blob as it is', (request, good) => {
         const { body } = request
         if (body?.kind === 'blob') request.body = { ...body, lengthBytes: body.blob.size }
@@ -315,7 +341,6 @@ describe('mocap-uplink/testing', () => {
         request.url = new URL(request.url).href
         return good.send(request)
       })
-
       const protocol = (label, change) =>
         protocolContract(label, async () => {
           const address = (name) => 'http://127.0.0.1:1/' + encodeURIComponent(name)
@@ -451,7 +476,7 @@ describe('mocap-uplink/testing', () => {
       })`,
     )
 
-    expect(said).toMatch(/Tests +13 passed \(13\)/)
+    expect(said).toMatch(/Tests +14 passed \(14\)/)
     expect(status).toBe(0)
   })
 

@@ -105,6 +105,9 @@ function withoutLateConnections(pool: Pool): PostgresPool {
   }
 }
 
+/** pg refuses a statement so, and sends nothing, where it has heard the connection's end, as of a server that is stopped. */
+const UNSENT = / is not queryable$/
+
 /**
  * Tells a transaction that was surely not done from one whose commit had no answer: the first may be repeated, as a connection that
  * breaks earlier takes all of it back.
@@ -119,7 +122,8 @@ class DoubtingDialect extends PostgresDialect {
         await commit(connection)
       } catch (cause) {
         // Only what the server itself says has a severity.
-        throw cause instanceof Error && 'severity' in cause ? cause : new CommitInDoubtError(cause)
+        const isUndone = cause instanceof Error && ('severity' in cause || UNSENT.test(cause.message))
+        throw isUndone ? cause : new CommitInDoubtError(cause)
       }
     }
     // Fails on a broken connection alone, and the error before it says more.

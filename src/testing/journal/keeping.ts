@@ -14,7 +14,11 @@ export function describeKeeping({ begin, open, recordsOf, endAll }: JournalRig):
       const session = await open(journal, 'night-1')
       await session.append([{ type: 'session.creating', at: 1 }])
 
-      expect(await journal.read('night-1')).toEqual([{ type: 'session.creating', at: 1 }])
+      const found = await journal.read('night-1')
+      await session.append([received(1)])
+
+      expect(found).toEqual([{ type: 'session.creating', at: 1 }])
+      expect(await journal.read('night-1')).toEqual([...found, received(1)])
       expect(await journal.read('night-2')).toEqual([])
       expect(await journal.list()).toEqual(['night-1'])
     })

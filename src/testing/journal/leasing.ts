@@ -28,15 +28,18 @@ export function describeLeasing({ begin, open, recordsOf }: JournalRig): void {
       expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(1)
     })
 
-    it('is not given back twice: closing again takes nothing from the next holder', async () => {
+    it('is over once it is given back: closing again takes nothing from the next holder, and appending adds nothing', async () => {
       const { journal } = await begin()
       const first = await open(journal, 'night-1')
       await first.close()
-      await open(journal, 'night-1')
+      const next = await open(journal, 'night-1')
 
       await first.close()
 
       await expect(journal.open('night-1')).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL' })
+      await expect(first.append([received(1)])).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL' })
+      await next.append([received(2)])
+      expect(await journal.read('night-1')).toEqual([received(2)])
     })
 
     it('does not hold other keys, whose records are kept apart while all are open', async () => {
@@ -62,9 +65,11 @@ export function describeLeasing({ begin, open, recordsOf }: JournalRig): void {
       await expect(other.remove('night-1')).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL' })
       // What was appended must be there already: nothing is closed by a process that is killed.
       expect(await other.read('night-1')).toEqual([received(1)])
+      await session.append([received(2)])
+      expect(await other.read('night-1')).toEqual([received(1), received(2)])
       await session.close()
 
-      expect(await recordsOf(other, 'night-1')).toEqual([received(1)])
+      expect(await recordsOf(other, 'night-1')).toEqual([received(1), received(2)])
       expect(await other.list()).toEqual(['night-1'])
     })
   })
@@ -72,7 +77,8 @@ export function describeLeasing({ begin, open, recordsOf }: JournalRig): void {
   describe('keys', () => {
     it('lists sessions in the order in which they began, and not those without a record', async () => {
       const { journal } = await begin()
-      await open(journal, 'opened only')
+      const opened = await open(journal, 'opened only')
+      await opened.append([])
       for (const key of ['b', 'a', 'c', 'a']) {
         const session = await open(journal, key)
         await session.append([{ type: 'session.creating', at: 1 }])
@@ -80,6 +86,9 @@ export function describeLeasing({ begin, open, recordsOf }: JournalRig): void {
       }
 
       expect(await journal.list()).toEqual(['b', 'a', 'c'])
+      await journal.remove('b')
+      await (await open(journal, 'b')).append([received(1)])
+      expect(await journal.list()).toEqual(['a', 'c', 'b'])
     })
 
     it('forgets a session that is removed, and no other; what was never there may be removed too', async () => {
@@ -103,6 +112,7 @@ export function describeLeasing({ begin, open, recordsOf }: JournalRig): void {
       await session.append([received(1)])
 
       await expect(journal.remove('night-1')).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL' })
+      await expect(journal.open('night-1')).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL' })
       await session.close()
 
       expect(await recordsOf(journal, 'night-1')).toEqual([received(1)])

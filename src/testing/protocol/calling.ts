@@ -1,7 +1,7 @@
 // Of a protocol: its calls, which may be repeated and are ended by their signal.
 
 import { expect, it } from 'vitest'
-import { FILES, type ProtocolRig } from './rig.ts'
+import { FILES, type BegunProtocol, type ProtocolRig } from './rig.ts'
 
 /** Each call once more, with a signal that has fired, and the end of a session. */
 export function describeCalling({ begin }: ProtocolRig): void {
@@ -42,23 +42,39 @@ export function describeCalling({ begin }: ProtocolRig): void {
     )
   })
 
-  it('rejects each call whose signal was aborted with the reason itself', async () => {
-    const { run, protocol } = await begin()
+  /** Each call that the protocol has, about a session that was uploaded. */
+  async function callsOf({ run, protocol }: BegunProtocol) {
     const { sessionId, plans, record } = await run()
     const { serverFileId = '', parts } = record.ledger().files[0]!
     const receipts = parts.map(({ partNumber, receipt }) => ({ partNumber, receipt: receipt! }))
-    const reason = new Error('no longer wanted')
-    const signal = AbortSignal.abort(reason)
-
     const calls = {
-      create: async () => protocol.create(plans, signal),
-      register: async () => protocol.register?.(sessionId, plans.slice(0, 1), { isRepeat: true, signal }),
-      confirm: async () => protocol.confirm?.(sessionId, serverFileId, receipts, signal),
-      cancel: async () => protocol.cancel?.(sessionId, signal),
+      create: async (signal: AbortSignal) => protocol.create(plans, signal),
+      register: async (signal: AbortSignal) =>
+        protocol.register?.(sessionId, plans.slice(0, 1), { isRepeat: true, signal }),
+      confirm: async (signal: AbortSignal) => protocol.confirm?.(sessionId, serverFileId, receipts, signal),
+      cancel: async (signal: AbortSignal) => protocol.cancel?.(sessionId, signal),
     }
+    return Object.entries(calls).filter(([name]) => protocol[name as keyof typeof calls] !== undefined)
+  }
 
-    for (const [name, call] of Object.entries(calls)) {
-      if (protocol[name as keyof typeof calls] !== undefined) await expect(call(), name).rejects.toBe(reason)
+  it('rejects each call whose signal was aborted with the reason itself', async () => {
+    const reason = new Error('no longer wanted')
+
+    for (const [name, call] of await callsOf(await begin()))
+      await expect(call(AbortSignal.abort(reason)), name).rejects.toBe(reason)
+  })
+
+  it('ends each call whose signal fires while it is under way: with its answer, or with the reason itself', async () => {
+    const reason = new Error('no longer wanted')
+
+    for (const [name, call] of await callsOf(await begin())) {
+      const controller = new AbortController()
+      const failed = call(controller.signal).then(
+        () => undefined,
+        (error: unknown) => error,
+      )
+      controller.abort(reason)
+      expect([undefined, reason], name).toContain(await failed)
     }
   })
 

@@ -6,9 +6,9 @@ import { bytesOf, counting } from './contents.ts'
 import type { SourceRig } from './rig.ts'
 
 const caught = (error: unknown): unknown => error
-/** A promise even where the reader answers at once. */
-const verified = async (reader: Reader): Promise<void> => reader.verify()
-const opened = async (source: Source, expected: SourceIdentity): Promise<Reader> => source.open(expected)
+/** A promise even where the reader answers at once. What throws instead of rejecting is not hidden. */
+const verified = (reader: Reader): Promise<void> => Promise.resolve(reader.verify())
+const opened = (source: Source, expected: SourceIdentity): Promise<Reader> => Promise.resolve(source.open(expected))
 
 /** The check of an open source, and each change and each loss that was named. */
 export function describeStayingTheSame({ begin, open, beginReading }: SourceRig): void {
@@ -21,23 +21,38 @@ export function describeStayingTheSame({ begin, open, beginReading }: SourceRig)
       expect(await reader.verify()).toBeUndefined()
     })
 
-    it('does not open as a source of another size, and says both sizes', async () => {
-      const { source } = await begin(counting(10))
+    it.each([9, 11])(
+      'does not open as a source of another size (%d instead of 10), and says both',
+      async (sizeBytes) => {
+        const { source } = await begin(counting(10))
 
-      await expect(source.open({ sizeBytes: 11 })).rejects.toMatchObject({
-        code: 'ERR_UPLOAD_SOURCE_CHANGED',
-        message: expect.stringMatching(/\b11\b.*\b10\b|\b10\b.*\b11\b/) as string,
-      })
-    })
+        await expect(source.open({ sizeBytes })).rejects.toMatchObject({
+          code: 'ERR_UPLOAD_SOURCE_CHANGED',
+          message: expect.stringMatching(
+            new RegExp(`\\b${sizeBytes}\\b.*\\b10\\b|\\b10\\b.*\\b${sizeBytes}\\b`),
+          ) as string,
+        })
+      },
+    )
 
-    it('does not open as a source of another time, where it has one', async () => {
+    // A copy that is put back is older than what it replaces.
+    it.each([-5, 5])('does not open as a source of another time (by %d ms), where it has one', async (byMs) => {
       const { source } = await begin(counting(10))
       const { sizeBytes, modifiedAtMs } = await source.describe()
       if (modifiedAtMs === undefined) return
 
-      const opening = source.open({ sizeBytes, modifiedAtMs: modifiedAtMs - 5 })
+      const opening = source.open({ sizeBytes, modifiedAtMs: modifiedAtMs + byMs })
 
       await expect(opening).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_CHANGED' })
+    })
+
+    it('opens by what a journal keeps of what it was, which is JSON', async () => {
+      const { source } = await begin(counting(10))
+      const kept = JSON.parse(JSON.stringify(await source.describe())) as SourceIdentity
+
+      const reader = await open(source, kept)
+
+      expect(await bytesOf(reader, 3, 5)).toEqual(Buffer.from([3, 4]))
     })
 
     it('opens when the time it had is not known', async () => {

@@ -24,6 +24,17 @@ export function describeAborting(rig: TransportRig): void {
       expect(server.connections).toHaveLength(0)
     })
 
+    test('rejects with the reason itself while it connects', async () => {
+      const controller = new AbortController()
+      const reason = new Error('no longer wanted')
+      const server = await serve((connection) => void connection.readToEnd())
+
+      const sending = send(server, { signal: controller.signal, body: bodyOf('windows', pattern(100)) })
+      controller.abort(reason)
+
+      await expect(sending).rejects.toBe(reason)
+    })
+
     test('rejects with the reason itself in the middle of the body', async () => {
       const controller = new AbortController()
       const reason = new Error('paused')
@@ -124,6 +135,32 @@ export function describeAborting(rig: TransportRig): void {
         expect(outcome).toMatchObject({ status: 200, headers: { etag: '"e"' }, isBodyCut: true })
       },
     )
+
+    test('no longer listens to the signal of a request that was answered, while its connection carries another', async () => {
+      const controller = new AbortController()
+      let goOn: () => void = () => undefined
+      const isAborted = new Promise<void>((resolve) => (goOn = resolve))
+      let arrived: () => void = () => undefined
+      const hasArrived = new Promise<void>((resolve) => (arrived = resolve))
+      const server = await serve(async (connection) => {
+        for (;;) {
+          const { path } = await connection.readRequest()
+          if (path === '/next') {
+            arrived()
+            await isAborted
+          }
+          await connection.write(httpAnswer(200, { body: path }))
+        }
+      })
+      await send(server, { signal: controller.signal })
+      const next = rig.transport.send({ ...requestTo(server), url: `${server.origin}/next` })
+      await hasArrived
+
+      controller.abort(new Error('late'))
+      goOn()
+
+      expect(textOf(await next)).toBe('/next')
+    })
 
     test('leaves other requests alone', async () => {
       const controller = new AbortController()

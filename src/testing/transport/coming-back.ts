@@ -99,6 +99,18 @@ export function describeComingBack(rig: TransportRig): void {
       expect([reply.status, textOf(reply), reply.isBodyCut]).toEqual([503, page, false])
     })
 
+    test('takes an answer that only the end of its connection ends for a whole one', async () => {
+      const server = await serve(async (connection) => {
+        await connection.readRequest()
+        await connection.write('HTTP/1.1 200 OK\r\n\r\nall of it')
+        connection.end()
+      })
+
+      const reply = await send(server)
+
+      expect([reply.status, textOf(reply), reply.isBodyCut]).toEqual([200, 'all of it', false])
+    })
+
     test('says of an answer that broke off in its body that it is cut', async () => {
       const server = await serve(async (connection) => {
         await connection.readRequest()

@@ -42,6 +42,21 @@ export function describeTelling(rig: TransportRig): void {
       if (traits.isProgressLive && traits.isBrowser !== true) expect(sent[0]).toBe(0)
     })
 
+    const bodies = (['bytes', 'windows', 'blob'] as const).flatMap((kind) =>
+      [0, 200_000].map((length) => [kind, length] as const),
+    )
+    test.each(bodies)(
+      'has said of a body of %s that all of it went, %d bytes, when it answers',
+      async (kind, lengthBytes) => {
+        const sent: number[] = []
+        const server = await serve(answering(() => httpAnswer(200)))
+
+        await send(server, { body: bodyOf(kind, pattern(lengthBytes)), onSent: (bytes) => sent.push(bytes) })
+
+        expect(sent.at(-1)).toBe(lengthBytes)
+      },
+    )
+
     test('promises no more than it keeps: no reset by an abort, and no news of a body under way, that does not come', () => {
       const { isResetByAbort = false, isProgressLive = true } = rig.transport
 

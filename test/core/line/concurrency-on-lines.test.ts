@@ -3,7 +3,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createConcurrency } from '../../../src/core/concurrency.ts'
+import { createConcurrency, fixedConcurrency } from '../../../src/core/concurrency.ts'
 import { lineHearing } from '../../../src/core/line/hearing.ts'
 import { fewOrMany } from '../../helpers/long-run.ts'
 import { seededRandom } from '../../helpers/seeded-random.ts'
@@ -23,10 +23,7 @@ const SEEDS = fewOrMany([1, 2, 3], [1, 2, 3, 4, 5])
 /** An upload with as many parts in flight as the controller finds, or with a fixed number of them. */
 function run(line: LineSetting, setting: UploadSetting, seed: number, fixed?: number): UploadRun {
   const hearing = setting.isProbing === false ? undefined : lineHearing()
-  const controller =
-    fixed === undefined
-      ? createConcurrency({}, hearing)
-      : { limit: () => fixed, onSample: () => undefined, isCurious: () => false }
+  const controller = fixed === undefined ? createConcurrency({}, hearing) : fixedConcurrency(fixed)
   return upload(createSimulatedLine(line, seededRandom(seed)), controller, setting)
 }
 

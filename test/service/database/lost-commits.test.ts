@@ -20,6 +20,8 @@ interface BadLine {
   readonly databaseUrl: string
   /** Breaks the connection at the next such statement, once the database has done it. */
   breakAt(statement: string): void
+  /** Answers the next such statement, and in the same breath takes leave, as a server that is being stopped. */
+  stopBehind(statement: string): void
   /** Lets nothing through on the connection of the next such statement. */
   holdAt(statement: string): HeldStatement
 }
@@ -36,20 +38,32 @@ interface Hold {
   isOver: boolean
 }
 
+/** What PostgreSQL says to a connection that it ends: fields of an error, each with its letter. */
+const FAREWELL = (() => {
+  const fields = Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0')
+  const head = Buffer.from('E....')
+  head.writeInt32BE(4 + fields.length, 1)
+  return Buffer.concat([head, fields])
+})()
+
 /** A service whose connection to its database is bad. */
 async function startOnBadLine(): Promise<BadLine> {
   const timers = vi.spyOn(globalThis, 'setTimeout')
   const databaseUrl = await newDatabase(server!)
   const database = new URL(databaseUrl)
   let statement: string | undefined
+  let last: string | undefined
   let next: Hold | undefined
   const line = createServer((near) => {
     const far = connect(Number(database.port), database.hostname)
     let isBreaking = false
+    let isStopping = false
     let hold: Hold | undefined
     near.on('data', (bytes) => {
       isBreaking ||= statement !== undefined && bytes.includes(statement)
       if (isBreaking) statement = undefined
+      isStopping ||= last !== undefined && bytes.includes(last)
+      if (isStopping) last = undefined
       if (next !== undefined && bytes.includes(next.at)) {
         hold = next
         next = undefined
@@ -58,7 +72,11 @@ async function startOnBadLine(): Promise<BadLine> {
       else hold.held.push(() => far.write(bytes))
     })
     // The answer is there, so the database has done it.
-    far.on('data', (bytes) => (isBreaking ? near.destroy() : near.write(bytes)))
+    far.on('data', (bytes) => {
+      if (isBreaking) near.destroy()
+      else if (isStopping) near.end(Buffer.concat([bytes, FAREWELL]))
+      else near.write(bytes)
+    })
     near.on('error', () => undefined).on('close', () => far.destroy())
     far.on('error', () => undefined).on('close', () => near.destroy())
   })
@@ -77,6 +95,7 @@ async function startOnBadLine(): Promise<BadLine> {
     service,
     databaseUrl,
     breakAt: (text) => (statement = text),
+    stopBehind: (text) => (last = text),
     holdAt: (at) => {
       const hold: Hold = { at, held: [], isOver: false }
       next = hold
@@ -139,6 +158,17 @@ describe.skipIf(server === undefined)('a call whose database is lost', () => {
 
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([500, null])
     expect((await service.call(method, path, body)).status).toBe(200)
+  })
+
+  it('before its commit was sent was not done, and is answered 503: the server was stopped in the middle', async () => {
+    const { service, databaseUrl, stopBehind } = await startOnBadLine()
+
+    stopBehind('insert into')
+    const answer = await service.call('POST', '/player_group_segments', segment)
+
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(await queryOnce(databaseUrl, 'select id from player_group_segments')).toEqual([])
+    expect((await service.call('POST', '/player_group_segments', segment)).status).toBe(200)
   })
 
   it('before its transaction had begun leaves no connection in one: what others write there would be lost', async () => {

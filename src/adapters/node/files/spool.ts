@@ -1,5 +1,5 @@
 // A private temporary file that grows at its end and can be read anywhere. It goes away with its owner or with the
-// process.
+// process, however that ends, where a file can lose its name while it is open; elsewhere not if the process is killed.
 
 import { rmSync } from 'node:fs'
 import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises'
@@ -20,7 +20,7 @@ export interface Spool {
   append(bytes: Uint8Array): Promise<void>
   /** Fills `into` from byte `at` on and resolves with the number of bytes read. Reads may run at the same time. */
   read(into: Uint8Array, at: number): Promise<number>
-  /** Waits for the calls under way, then deletes the file and its folder. Idempotent. */
+  /** Waits for the calls under way, then closes the file; it and its folder are deleted at the latest now. Idempotent. */
   remove(): Promise<void>
 }
 
@@ -28,9 +28,11 @@ export interface Spool {
  * Makes a spool in a new folder of its own (mode 0700, the file 0600) below `tempDir`. Default: the system's folder for
  * temporary files. Rejects with ERR_UPLOAD_SOURCE_READ, naming the place, if that cannot be written to.
  */
-export async function createSpool(tempDir: string = tmpdir()): Promise<Spool> {
+export async function createSpool(tempDir: string = tmpdir(), platform = process.platform): Promise<Spool> {
   const parent = resolve(tempDir)
   const { folder, path, handle } = await createFile(parent)
+  // What has no name any more, no kill can leave behind: it may be as large as a night's video.
+  if (platform !== 'win32') await removeFolder(folder).catch(() => undefined)
   const gate = createReadGate(`the spool file "${path}"`)
   let sizeBytes = 0
   const onFile = <T>(work: () => Promise<T>): Promise<T> =>
@@ -54,8 +56,7 @@ export async function createSpool(tempDir: string = tmpdir()): Promise<Spool> {
     remove() {
       return gate.close(async () => {
         await handle.close()
-        await rm(folder, { recursive: true, force: true })
-        forget(folder)
+        await removeFolder(folder)
       })
     },
   }
@@ -70,12 +71,14 @@ async function createFile(parent: string): Promise<{ folder: string; path: strin
     // Who waits does not wait for it to be closed: it is open as long as its session, which may itself be waiting.
     return { folder, path, handle: await descriptors.patiently('file', () => open(path, 'wx+', 0o600)) }
   } catch (error) {
-    if (folder !== undefined) {
-      await rm(folder, { recursive: true, force: true })
-      forget(folder)
-    }
+    if (folder !== undefined) await removeFolder(folder)
     throw fileProblem(error, parent, 'used for temporary files')
   }
+}
+
+async function removeFolder(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true })
+  forget(folder)
 }
 
 // One listener serves all spools, and only while there are any. It does not run if the process is killed outright.

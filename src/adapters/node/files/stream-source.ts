@@ -18,7 +18,8 @@ export interface StreamSourceOptions {
   /** How many bytes the stream will give. Default: unknown, and the upload starts once all of it is spooled. */
   readonly sizeBytes?: number
   /**
-   * Where the spool file goes, which may become as large as the stream. Default: the system's folder for such files.
+   * Where the spool file goes, which may become as large as the stream. Default: the system's folder for such files. Except on
+   * Windows it has no name there, so that its space is free again however the process ends.
    */
   readonly tempDir?: string
 }

@@ -33,8 +33,8 @@ const ownHeaders = new Set(['host', 'connection', 'content-length'])
 const DEFAULT_MAX_REPLY_BYTES = 65_536
 
 /**
- * Runs one exchange. Never rejects. Unless the result is answered and reusable, the connection must be discarded at
- * once, which resets it.
+ * Runs one exchange. Rejects only if the request is not what its type says, before anything has gone. Unless the result
+ * is answered and reusable, the connection must be discarded at once, which resets it.
  */
 export function exchange(connection: Connection, path: string, request: TransportRequest): Promise<ExchangeResult> {
   const { client, wire } = connection
@@ -78,6 +78,7 @@ export function exchange(connection: Connection, path: string, request: Transpor
       )
     }
 
+    const options = dispatchOptions(path, request, body)
     let leave: () => void = () => undefined
     if (signal.aborted) {
       aborted()
@@ -110,7 +111,7 @@ export function exchange(connection: Connection, path: string, request: Transpor
         else settle({ kind: 'failed', error, ending: ending(), isStale: connection.isReused && !isStarted })
       },
     }
-    client.dispatch(dispatchOptions(path, request, body), handler)
+    client.dispatch(options, handler)
   })
 }
 

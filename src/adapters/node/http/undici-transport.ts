@@ -6,7 +6,7 @@ import type { Transport, TransportReply, TransportRequest } from '../../../core/
 import { descriptors, type Descriptors } from '../descriptors.ts'
 import { createConnectionPool, type Connection } from './connection-pool.ts'
 import { createConnector, type ConnectorOptions } from './connector.ts'
-import { exchange } from './exchange.ts'
+import { exchange, type ExchangeResult } from './exchange.ts'
 import { networkFailure } from './network-failure.ts'
 import { createRoundTrip } from './round-trip.ts'
 import { createSpareControllers } from './spare-controllers.ts'
@@ -69,7 +69,14 @@ export function undiciTransportOn(descriptors: Descriptors, options: UndiciTrans
     const target = readTarget(request.url)
     const ready = isFresh ? undefined : pool.takeReady(target.origin)
     const connection = ready ?? (await acquire(request, isFresh))
-    const result = await exchange(connection, target.path, request)
+    let result: ExchangeResult
+    try {
+      result = await exchange(connection, target.path, request)
+    } catch (error) {
+      // A host's protocol in plain JavaScript may give no headers. Its connection must not take a place forever.
+      pool.discard(connection)
+      throw error
+    }
     if (result.kind === 'answered') {
       if (result.isReusable) pool.release(connection)
       else pool.discard(connection)

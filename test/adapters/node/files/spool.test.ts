@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -46,11 +46,12 @@ describe('createSpool', () => {
 
   it.runIf(process.platform === 'linux')('gives the disk its space back as soon as it is removed', async () => {
     const spool = await createSpool(tempDir)
-    expect(openFiles(tempDir)).toEqual([spool.path])
+    // It has no name any more.
+    expect(openFiles(tempDir)).toEqual([`${spool.path} (deleted)`])
 
     await spool.remove()
 
-    // A file that is open takes its space until it is closed, also without a name.
+    // A file that is open takes its space until it is closed.
     expect(openFiles(tempDir)).toEqual([])
   })
 
@@ -63,47 +64,62 @@ describe('createSpool', () => {
     })
   })
 
-  it('listens to the end of the process only while there is one', async () => {
+  it('listens to the end of the process only while there is one that has a name', async () => {
     const before = process.listenerCount('exit')
 
-    const spools = await Promise.all(Array.from({ length: 30 }, () => createSpool(tempDir)))
+    const spools = await Promise.all(Array.from({ length: 30 }, () => createSpool(tempDir, 'win32')))
     expect(process.listenerCount('exit')).toBe(before + 1)
     for (const spool of spools) await spool.remove()
 
     expect(process.listenerCount('exit')).toBe(before)
   })
 
-  it.each(['process.exit(3)', 'throw new Error("a mistake of the host")'])(
-    'is gone when the process ends by %s',
-    async (ending) => {
-      const script = join(tempDir, 'script')
-      await emitWithImports(script, 'adapters/node/files/spool.ts')
-      await mkdir(join(tempDir, 'spools'))
-      await writeFile(
-        join(script, 'main.js'),
-        `import { createSpool } from './adapters/node/files/spool.js'
-         const spool = await createSpool(process.argv[2])
+  it('is for its owner only, and holds what has come', async () => {
+    const spool = await createSpool(tempDir, 'win32')
+    await spool.append(Buffer.from('abc'))
+
+    expect(await readFile(spool.path, 'utf8')).toBe('abc')
+    if (process.platform !== 'win32') {
+      expect(((await stat(spool.path)).mode & 0o777).toString(8)).toBe('600')
+      expect(((await stat(dirname(spool.path))).mode & 0o777).toString(8)).toBe('700')
+    }
+    await spool.remove()
+  })
+
+  const ends = ['process.exit(3)', 'throw new Error("a mistake of the host")']
+  // What is ended from outside runs nothing of ours any more: there the file must have no name.
+  const kills = process.platform === 'win32' ? [] : ['SIGKILL', 'SIGTERM', 'SIGINT']
+  it.each([
+    ...ends.map((ending) => [ending, 'win32'] as const),
+    ...kills.map((signal) => [`process.kill(process.pid, '${signal}')`, process.platform] as const),
+  ])('is gone when the process ends by %s (as on %s)', async (ending, platform) => {
+    const script = join(tempDir, 'script')
+    await emitWithImports(script, 'adapters/node/files/spool.ts')
+    await mkdir(join(tempDir, 'spools'))
+    await writeFile(
+      join(script, 'main.js'),
+      `import { createSpool } from './adapters/node/files/spool.js'
+         const spool = await createSpool(process.argv[2], process.argv[3])
          await spool.append(Buffer.from('abc'))
          console.log(spool.path)
          ${ending}`,
-      )
+    )
 
-      const child = spawn(process.execPath, [join(script, 'main.js'), join(tempDir, 'spools')], {
-        stdio: ['ignore', 'pipe', 'pipe'],
-      })
-      const said: Buffer[] = []
-      child.stdout.on('data', (bytes: Buffer) => said.push(bytes))
-      const complaints: Buffer[] = []
-      child.stderr.on('data', (bytes: Buffer) => complaints.push(bytes))
-      const [code] = (await once(child, 'close')) as [number]
+    const child = spawn(process.execPath, [join(script, 'main.js'), join(tempDir, 'spools'), platform], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const said: Buffer[] = []
+    child.stdout.on('data', (bytes: Buffer) => said.push(bytes))
+    const complaints: Buffer[] = []
+    child.stderr.on('data', (bytes: Buffer) => complaints.push(bytes))
+    const [code] = (await once(child, 'close')) as [number]
 
-      expect(code).not.toBe(0)
-      const path = Buffer.concat(said).toString().trim()
-      expect(path, Buffer.concat(complaints).toString()).toContain(join(tempDir, 'spools', 'mocap-uplink-'))
-      expect(existsSync(path)).toBe(false)
-      expect(await readdir(join(tempDir, 'spools'))).toEqual([])
-    },
-  )
+    expect(code).not.toBe(0)
+    const path = Buffer.concat(said).toString().trim()
+    expect(path, Buffer.concat(complaints).toString()).toContain(join(tempDir, 'spools', 'mocap-uplink-'))
+    expect(existsSync(path)).toBe(false)
+    expect(await readdir(join(tempDir, 'spools'))).toEqual([])
+  })
 })
 
 /** Writes a module of the sources and all that it imports as JavaScript: the oldest Node we run on reads no TypeScript. */

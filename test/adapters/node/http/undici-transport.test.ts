@@ -147,6 +147,16 @@ describe('what goes out', () => {
     })
     expect(inspect(error, { depth: Infinity })).not.toContain('hush')
   })
+
+  test('gives the connection back of a request that has no headers, as a protocol in plain JavaScript may make one', async () => {
+    const server = await serve(answering(() => httpAnswer(200)))
+    const transport = make({ maxConnectionsPerHost: 1 })
+
+    await expect(transport.send({ ...requestTo(server), headers: undefined as never })).rejects.toThrow(TypeError)
+
+    expect((await transport.send(requestTo(server))).status).toBe(200)
+    expect(server.connections).toHaveLength(2)
+  })
 })
 
 describe('options', () => {
