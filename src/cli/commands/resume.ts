@@ -6,7 +6,6 @@ import { invalid } from '../../core/errors.ts'
 import { given } from '../../core/given.ts'
 import type { SessionSummary } from '../../flows/sessions.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
-import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
 import { begunElsewhere } from '../begun-elsewhere.ts'
 import { givenAgain } from '../given-again.ts'
 import { addBelow } from '../views/help-texts.ts'
@@ -21,7 +20,7 @@ import { resumeAll } from '../resume-all.ts'
 import { printResumePlan } from '../views/resume-plan-view.ts'
 import { isOfProgram, isResumable, OF_PROGRAM } from '../views/sessions-view.ts'
 import { baseUrlOf, uplinkFromOptions } from '../options/uplink-from-options.ts'
-import { exitCodeOf, jointExitCode, jointStatus, type UploadResult } from '../upload-result.ts'
+import { exitCodeOf, jointStatus, type UploadResult } from '../upload-result.ts'
 import { countOf } from '../views/wording.ts'
 
 const NONE: ReadonlyMap<string, string> = new Map()
@@ -102,15 +101,13 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     const beganAtMs = performance.now()
     const results = await resumeAll(context, output, task)
     const durationMs = Math.round(performance.now() - beganAtMs)
-    const { reason } = context.interruption
     const left = sessions.length - results.length
-    if (isOneOfMany || left > 0) {
-      printJoint(output, results, { left, elsewhere: elsewhere.size, folder: kept.folder, durationMs })
-    }
-    const codes = results.map((result) => exitCodeOf(result, reason))
     // Whoever moved a service must not hear that all is delivered.
-    if (elsewhere.size > 0) codes.push(EXIT.failed)
-    context.exitWith(left > 0 ? SIGNAL_EXIT[reason ?? 'SIGINT'] : jointExitCode(codes))
+    const status = jointStatus(results, { isLeft: left > 0, areSomeElsewhere: elsewhere.size > 0 })
+    if (isOneOfMany || left > 0) {
+      printJoint(output, results, { status, left, elsewhere: elsewhere.size, folder: kept.folder, durationMs })
+    }
+    context.exitWith(exitCodeOf(status, results, context.interruption.reason))
   })
 }
 
@@ -140,8 +137,9 @@ function choose(
   })
 }
 
-/** How many sessions a signal left untouched, how many another service has, where all of them are kept, and how long it took. */
+/** The status of all, how many sessions a signal left untouched, how many another service has, where all are kept, and how long it took. */
 interface Joint {
+  readonly status: UploadResult['status']
   readonly left: number
   readonly elsewhere: number
   readonly folder: string
@@ -151,8 +149,7 @@ interface Joint {
 
 /** Prints the result of several sessions together, of none, or of one beside others. */
 function printJoint(output: Output, results: readonly UploadResult[], joint: Joint): void {
-  const { left, elsewhere, folder, durationMs } = joint
-  const status = jointStatus(results, { isLeft: left > 0, areSomeElsewhere: elsewhere > 0 })
+  const { status, left, elsewhere, folder, durationMs } = joint
   output.event('result', {
     flow: 'resume',
     status,
