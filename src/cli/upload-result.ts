@@ -1,6 +1,7 @@
 // How an upload ended: the last line of `--json`, the words for a person, and the exit code.
 
 import type { ErrorSummary } from '../core/errors.ts'
+import { given } from '../core/given.ts'
 import type { FinalStatus, FlowName } from '../core/journal/journal.ts'
 import { formatBytes } from '../core/plan.ts'
 import type { FileReport, Upload, UploadFileStatus, UploadReport } from '../flows/upload.ts'
@@ -42,7 +43,7 @@ export function resultOf(report: UploadReport): UploadResult {
     bytes,
     durationMs: Math.round(durationMs),
     files,
-    ...(error === undefined ? {} : { error }),
+    ...given({ error }),
     ...(hasPossibleOrphan ? { hasPossibleOrphan } : {}),
   }
 }

@@ -52,27 +52,24 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     const isIdle = chosen.length === 0
     const uplink = await uplinkFromOptions(isIdle ? { ...options, dryRun: true } : options, context, kept.journal)
     const listAll = `To list all: ${sessionsLine([], options, context.env)}`
-    for (const [key, later] of again) output.event('leftOut', { key, givenAgainAs: later })
-    tellFirst(output, [...again], {
-      line: ([key, later]) =>
-        `${key} is left out: it never began, and its files were given again as ${later}. To forget it: ${commandLine('cancel', key, options, context.env)}`,
-      rest: `To remove those whose files are confirmed: ${sessionsLine(['--prune'], options, context.env)}`,
+    const givenLater = [...again].map(([key, later]) => {
+      const forget = commandLine('cancel', key, options, context.env)
+      const why = `never began, and its files were given again as ${later}. To forget it: ${forget}`
+      return { key, fields: { givenAgainAs: later }, why }
     })
+    const prune = sessionsLine(['--prune'], options, context.env)
+    tellLeftOut(output, givenLater, `To remove those whose files are confirmed: ${prune}`)
     const foreign = keys.length > 0 ? [] : all.filter((session) => isResumable(session) && isOfProgram(session))
-    for (const { key, flow } of foreign) output.event('leftOut', { key, flow })
-    tellFirst(
-      output,
-      foreign.map(({ key }) => [key, OF_PROGRAM]),
-      { line: ([key, why]) => `${key} is left out: it ${why}.`, rest: listAll },
-    )
+    const ofProgram = foreign.map(({ key, flow }) => ({ key, fields: { flow }, why: `${OF_PROGRAM}.` }))
+    tellLeftOut(output, ofProgram, listAll)
     const asked = baseUrlOf(options, context.env)
     const elsewhere = keys.length > 0 ? NONE : await begunElsewhere(chosen, kept.journal, asked)
-    for (const [key, begunAt] of elsewhere) output.event('leftOut', { key, begunAt })
-    tellFirst(output, [...elsewhere], {
-      line: ([key, begunAt]) =>
-        `${key} is left out: it was begun at ${begunAt}, and this is ${hostOf(asked ?? '')}. If both are the same service: ${commandLine('resume', key, ofOne(options, key, chosen.length), context.env)}`,
-      rest: listAll,
+    const ofOthers = [...elsewhere].map(([key, begunAt]) => {
+      const resume = commandLine('resume', key, ofOne(options, key, chosen.length), context.env)
+      const why = `was begun at ${begunAt}, and this is ${hostOf(asked ?? '')}. If both are the same service: ${resume}`
+      return { key, fields: { begunAt }, why }
     })
+    tellLeftOut(output, ofOthers, listAll)
     const sessions = chosen.filter(({ key }) => !elsewhere.has(key))
     const { filesIn, receipt } = options
     if (receipt !== undefined) {
@@ -111,15 +108,17 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
   })
 }
 
-type LeftOut = readonly [key: string, why: string]
+interface LeftOut {
+  readonly key: string
+  readonly fields: Readonly<Record<string, unknown>>
+  /** Completes "KEY is left out: it …". */
+  readonly why: string
+}
 
 /** Says of the first sessions that are left out why, and counts the others: a script may have failed every minute of a night. */
-function tellFirst(
-  output: Output,
-  left: readonly LeftOut[],
-  { line, rest }: { readonly line: (one: LeftOut) => string; readonly rest: string },
-): void {
-  for (const one of left.slice(0, NAMED_AT_MOST)) output.complain(line(one))
+function tellLeftOut(output: Output, left: readonly LeftOut[], rest: string): void {
+  for (const { key, fields } of left) output.event('leftOut', { key, ...fields })
+  for (const { key, why } of left.slice(0, NAMED_AT_MOST)) output.complain(`${key} is left out: it ${why}`)
   const more = left.length - NAMED_AT_MOST
   if (more > 0) output.complain(`${countOf(more, 'more session')} left out for the same reason. ${rest}`)
 }

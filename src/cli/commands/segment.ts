@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import { checkDomHand, checkText } from '../../client/checks.ts'
+import { given } from '../../core/given.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
 import { parseId, parseInteger, readObjectOption } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
@@ -45,9 +46,7 @@ async function createSegment(context: CommandContext, options: CreateOptions): P
   const input = {
     movementTypeId: parseInteger(options.movementType, '--movement-type'),
     domHand: checkDomHand(options.domHand, '--dom-hand'),
-    ...(options.movement === undefined
-      ? {}
-      : { orgMovementIds: options.movement.map((id) => checkText(id, '--movement')) }),
+    ...given({ orgMovementIds: options.movement?.map((id) => checkText(id, '--movement')) }),
   }
   const made = await answerTo(context, output, options, {
     flow: 'segment',
