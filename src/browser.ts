@@ -18,7 +18,8 @@ import { defaultPartSize } from './core/plan.ts'
 import type { UploadFile } from './flows/upload-definition.ts'
 import type { Upload } from './flows/upload.ts'
 import type { ResumeOptions } from './flows/sessions.ts'
-import { createUplink as createPortableUplink, type Uplink, type UplinkOptions, type UplinkPorts } from './uplink.ts'
+import type { OwnPorts } from './uplink-options.ts'
+import { createUplink as createPortableUplink, type Uplink, type UplinkOptions } from './uplink.ts'
 
 export * from './index-names.ts'
 export { sharingHosts } from './adapters/browser/host-slots.ts'
@@ -39,9 +40,9 @@ export { learnFacts } from './adapters/web/file-facts.ts'
 const PARTS_PER_FILE = 64
 
 /** Options of createUplink in a browser: the Uplink's own, and any port you want to replace. */
-export interface BrowserUplinkOptions extends UplinkOptions, Partial<UplinkPorts> {
+export interface BrowserUplinkOptions extends UplinkOptions, OwnPorts {
   /** Keeps the screen on during uploads, not while they are paused. Default true. */
-  readonly keepsAwake?: boolean
+  readonly keepsAwake?: boolean | undefined
 }
 
 /** What a journal cannot hold, and where the files are. */
@@ -49,9 +50,9 @@ export interface BrowserResumeOptions extends Omit<ResumeOptions, 'source'> {
   /**
    * Finds a file again. By default, or where it returns undefined, files are looked up in `files`, then in what the browser remembers.
    */
-  readonly source?: FindSource
+  readonly source?: FindSource | undefined
   /** Files the person picked or dropped again. Matched by name, size and modification time; extra files are ignored. */
-  readonly files?: readonly File[]
+  readonly files?: readonly File[] | undefined
 }
 
 /** An Uplink with what a page needs to find its files again after a reload. */

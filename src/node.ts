@@ -17,7 +17,8 @@ import { workerHasher } from './adapters/node/hash/worker-hasher.ts'
 import { memoryJournal } from './adapters/web/memory-journal.ts'
 import { systemClock } from './adapters/web/system-clock.ts'
 import { checkOptions, checkPorts } from './option-checks.ts'
-import { createUplink as createPortableUplink, type Uplink, type UplinkOptions, type UplinkPorts } from './uplink.ts'
+import type { OwnPorts } from './uplink-options.ts'
+import { createUplink as createPortableUplink, type Uplink, type UplinkOptions } from './uplink.ts'
 
 export * from './index-names.ts'
 export * from './s3.ts'
@@ -42,11 +43,11 @@ export type { StreamInput } from './adapters/node/files/stream-pull.ts'
 export { undiciTransport, type UndiciTransportOptions } from './adapters/node/http/undici-transport.ts'
 
 /** Options of createUplink in Node: the Uplink's own, the transport's, and any port you want to replace. */
-export interface NodeUplinkOptions extends UplinkOptions, Partial<UplinkPorts> {
+export interface NodeUplinkOptions extends UplinkOptions, OwnPorts {
   /** Certificates to trust in addition to the system's, PEM. Default: none. */
-  readonly caPem?: UndiciTransportOptions['caPem']
+  readonly caPem?: UndiciTransportOptions['caPem'] | undefined
   /** The proxy. Default: HTTPS_PROXY, HTTP_PROXY and NO_PROXY from the environment; `null` for no proxy. */
-  readonly proxy?: UndiciTransportOptions['proxy'] | null
+  readonly proxy?: UndiciTransportOptions['proxy'] | null | undefined
 }
 
 /** The engine alone. It listens to the line by default. Throws ERR_UPLOAD_INVALID_ARGUMENT for an invalid option. */

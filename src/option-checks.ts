@@ -6,7 +6,7 @@ import { checkFields, optional, type Check } from './client/check-fields.ts'
 import { checkBoolean, checkFunction, checkInteger, checkIs } from './client/checks.ts'
 import { isWireObject } from './client/contract/fields.ts'
 import { invalid } from './core/errors.ts'
-import type { UplinkOptions, UplinkPorts } from './uplink-options.ts'
+import type { OwnPorts, UplinkOptions, UplinkPorts } from './uplink-options.ts'
 
 /** Throws ERR_UPLOAD_INVALID_ARGUMENT for an option of the wrong kind. Those that are not here are checked where they are used. */
 export function checkOptions(options: UplinkOptions): void {
@@ -26,7 +26,7 @@ export function checkOptions(options: UplinkOptions): void {
 }
 
 /** Throws ERR_UPLOAD_INVALID_ARGUMENT for a port that lacks one of its methods. A port that is null counts as absent. */
-export function checkPorts(ports: Partial<UplinkPorts>): void {
+export function checkPorts(ports: OwnPorts): void {
   for (const [name, methods] of Object.entries(METHODS)) {
     const port: unknown = ports[name as keyof UplinkPorts]
     if (port === undefined || port === null) continue

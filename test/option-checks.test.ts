@@ -13,12 +13,44 @@ import {
   streamSource,
   undiciTransport,
 } from '../src/node.ts'
+import type { FileSourceOptions, NodeUplinkOptions, StreamSourceOptions } from '../src/node.ts'
+import type { BrowserResumeOptions, BrowserUplinkOptions } from '../src/browser.ts'
+import type {
+  AnalysisRequestInput,
+  AnalysisSegment,
+  CapturesInput,
+  CustomInput,
+  ResumeOptions,
+  UploadFile,
+  VideosInput,
+} from '../src/index.ts'
 import { bytesSource } from '../src/adapters/web/bytes-source.ts'
 
 const baseUrl = 'https://service.example'
 const credentials = { apiKey: 'key-of-the-tests' }
 const wrong = (value: unknown) => value as never
 const refusal = (message: string) => expect.objectContaining({ code: 'ERR_UPLOAD_INVALID_ARGUMENT', message }) as Error
+
+/** Options that may be left out, but are refused by their types where a host hands on what it does not know. */
+type Refusing<T> = T extends unknown
+  ? { [K in keyof T]-?: object extends Pick<T, K> ? (undefined extends Required<T>[K] ? never : K) : never }[keyof T]
+  : never
+
+describe('options that are present but undefined', () => {
+  it('count as absent, for the types as well', () => {
+    type Refused = Refusing<
+      | (NodeUplinkOptions | BrowserUplinkOptions)
+      | (VideosInput | CapturesInput | CustomInput | AnalysisRequestInput | AnalysisSegment | UploadFile)
+      | (ResumeOptions | BrowserResumeOptions | FileSourceOptions | StreamSourceOptions)
+    >
+    // Where one refuses, the compiler names it here.
+    const refused: [Refused] extends [never] ? 'none' : Refused = 'none'
+
+    expect(refused).toBe('none')
+    const absent = { journal: undefined, limitRate: undefined, hasher: undefined, partSizeBytes: undefined }
+    expect(createUplink({ baseUrl, credentials, ...absent }).stats().inFlight).toBe(0)
+  })
+})
 
 describe('createUplink', () => {
   it.each([

@@ -15,7 +15,7 @@ import { isWireObject } from '../client/contract/fields.ts'
 
 /** Criteria to make a segment from, or the id of an existing one. */
 export type AnalysisSegment =
-  | { readonly movementTypeId: number; readonly domHand: DomHand; readonly movementIds?: readonly string[] }
+  | { readonly movementTypeId: number; readonly domHand: DomHand; readonly movementIds?: readonly string[] | undefined }
   | { readonly segmentId: string | number }
 
 export type AnalysisSegments = Readonly<Record<'primary' | 'comparison' | 'population', AnalysisSegment | undefined>>

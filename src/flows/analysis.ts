@@ -11,19 +11,19 @@ import type { Outage } from './waits.ts'
 
 export interface AnalysisOptions extends PollingOptions {
   /** Stops waiting when it fires, as `Uplink.close` does. The service goes on with the analysis. Default: none. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Reads an analysis's id from its record. Assumption: the field is not shown. Default: `id`, then `requested_analysis_id`. */
-  readonly idOf?: (record: RequestedAnalysis) => string | number | undefined
+  readonly idOf?: ((record: RequestedAnalysis) => string | number | undefined) | undefined
 }
 
 export interface AnalysisRequestInput extends AnalysisOptions {
   /** The name. A draft is found by it after a lost answer, so give each analysis a name of its own. */
   readonly name: string
   readonly primary: AnalysisSegment
-  readonly comparison?: AnalysisSegment
-  readonly population?: AnalysisSegment
+  readonly comparison?: AnalysisSegment | undefined
+  readonly population?: AnalysisSegment | undefined
   /** Whether to submit the draft; false stops there. Default true. */
-  readonly submit?: boolean
+  readonly submit?: boolean | undefined
 }
 
 /** What an analysis is doing: its segments and its draft are made, it is submitted, it is polled, or how it ended. */

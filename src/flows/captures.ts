@@ -17,15 +17,15 @@ interface CapturesBase extends LettingGo {
   /** The service's number of the capture system: an integer of 0 or more. */
   readonly mocapTypeId: number
   /** What the files are. Default: judged by their names; .mov and .mp4 are video, and with neither the kind is tracking. */
-  readonly kind?: CaptureKind
+  readonly kind?: CaptureKind | undefined
   /** Frames a second of all files: a number above 0. Required for video, unless each file has its own; those must be equal. */
-  readonly frameRate?: number
+  readonly frameRate?: number | undefined
   /** Sends names that the session already has. Default false: such a name is an error. */
-  readonly reprocess?: boolean
+  readonly reprocess?: boolean | undefined
   /** Prefixes files of the same name with their folder's name (`cam1_a.mp4`). Default false: equal names are an error. */
-  readonly rename?: boolean
+  readonly rename?: boolean | undefined
   /** Names per registration call, 1 to 1000. Assumption; default 100. */
-  readonly batchSize?: number
+  readonly batchSize?: number | undefined
 }
 
 /** A new session, or more files for an existing one. */
@@ -43,9 +43,9 @@ export type CapturesInput = CapturesBase &
     | {
         /** The id of the existing session, as the service issued it. The three below are not sent then. */
         readonly sessionId: string | number
-        readonly orgId?: string
-        readonly sessionTypeId?: number
-        readonly sessionDate?: string
+        readonly orgId?: string | undefined
+        readonly sessionTypeId?: number | undefined
+        readonly sessionDate?: string | undefined
       }
   )
 

@@ -12,9 +12,9 @@ export interface CustomInput extends LettingGo {
   /** At least one. Each name is a base name without a path. */
   readonly files: readonly UploadFile[]
   /** What the host wants to find in the journal again: plain data, never a credential. Default: nothing. */
-  readonly params?: Readonly<Record<string, unknown>>
+  readonly params?: Readonly<Record<string, unknown>> | undefined
   /** Bytes of a part, within the protocol's limits. Default as for videos. */
-  readonly partSizeBytes?: number
+  readonly partSizeBytes?: number | undefined
 }
 
 /** Throws ERR_UPLOAD_INVALID_ARGUMENT for any problem that shows without looking at the files. */

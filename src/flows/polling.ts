@@ -12,16 +12,16 @@ import type { PollResult } from '../machines/analysis-data.ts'
 
 export interface PollingOptions {
   /** How long to wait at most, ms: an integer of 0 or more, whatever the time of day is set to meanwhile. Default 5 h. */
-  readonly deadlineMs?: number
+  readonly deadlineMs?: number | undefined
   /**
    * Waits between questions, ms, each an integer of 0 or more; the last one repeats. At least one. Default: 1 minute, 2 minutes,
    * then every 5 minutes.
    */
-  readonly pollDelaysMs?: readonly number[]
+  readonly pollDelaysMs?: readonly number[] | undefined
   /** The service's words for done, in any case. Assumption: the interface does not show them. Default: those of DEFAULT_POLLING. */
-  readonly completedStatuses?: readonly string[]
+  readonly completedStatuses?: readonly string[] | undefined
   /** The service's words for failed. The same assumption, and default. */
-  readonly failedStatuses?: readonly string[]
+  readonly failedStatuses?: readonly string[] | undefined
 }
 
 /** A question that begins near the deadline, or after it, still gets this much time, ms. */

@@ -21,7 +21,7 @@ export interface LettingGo {
    * Lets go of the upload when it fires, without cancelling it: attempts end, confirmed files stay and the session stays in the
    * journal. `done()` rejects with ERR_UPLOAD_CLOSED, after which `resume(key)` may continue. Default: none.
    */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Why it was let go, and for the advice on how to go on, of which Uplink. */

@@ -24,15 +24,15 @@ export type { SessionSummary } from './session-list.ts'
 /** What a journal cannot hold, and so must be given again. */
 export interface ResumeOptions extends LettingGo {
   /** Finds a file again; called for all files before any is opened. Default: the platform's own, by the file's first location. */
-  readonly source?: (file: SoughtFile) => Source
+  readonly source?: ((file: SoughtFile) => Source) | undefined
   /** How much of what was sent is read again: `full` is every part; `sample` (default) the first, the last and three others. */
-  readonly verifyDepth?: 'sample' | 'full'
+  readonly verifyDepth?: 'sample' | 'full' | undefined
   /** As in `uploadVideos`. */
-  readonly renewAddresses?: RenewAddresses
+  readonly renewAddresses?: RenewAddresses | undefined
   /** As in `uploadVideos`. It must be given again, because a journal cannot hold a function. */
-  readonly isAlreadyConfirmed?: (error: HttpStatusError) => boolean
+  readonly isAlreadyConfirmed?: ((error: HttpStatusError) => boolean) | undefined
   /** The protocol of a session of `uplink.upload`. It must be given again, because a journal cannot hold it. */
-  readonly protocol?: Protocol
+  readonly protocol?: Protocol | undefined
 }
 
 /**

@@ -39,7 +39,7 @@ export interface FlowContext extends FlowPorts {
 export interface UploadFile {
   readonly source: Source
   /** Frames a second of this clip; only passed on to the service. Default: not sent. */
-  readonly frameRate?: number
+  readonly frameRate?: number | undefined
 }
 
 export interface UploadDefinition {

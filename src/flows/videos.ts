@@ -25,17 +25,17 @@ export interface VideosInput extends LettingGo {
   /** The service's number of the kind of session: an integer of 0 or more. */
   readonly sessionTypeId: number
   /** Frames a second of every file that names none itself: a number above 0. Default: not sent. */
-  readonly frameRate?: number
+  readonly frameRate?: number | undefined
   /** Bytes of a part. Default: the Uplink's. */
-  readonly partSizeBytes?: number
+  readonly partSizeBytes?: number | undefined
   /** Limits of a part. Assumption: the interface shows none. Default: S3's own, at most 10,000 of 5 MiB to 5 GiB. */
-  readonly unitLimits?: UnitLimits
+  readonly unitLimits?: UnitLimits | undefined
   /** How ETags are sent back to the service. Assumption; default `asReceived`. */
-  readonly etagForm?: EtagForm
+  readonly etagForm?: EtagForm | undefined
   /** Whether a refused confirmation means that the file is confirmed already. Assumption; default: a 409 that says so. */
-  readonly isAlreadyConfirmed?: (error: HttpStatusError) => boolean
+  readonly isAlreadyConfirmed?: ((error: HttpStatusError) => boolean) | undefined
   /** Signs dead addresses again. Default: a new session takes the unfinished files. */
-  readonly renewAddresses?: RenewAddresses
+  readonly renewAddresses?: RenewAddresses | undefined
 }
 
 /** Throws ERR_UPLOAD_INVALID_ARGUMENT for any problem that shows without looking at the files. */

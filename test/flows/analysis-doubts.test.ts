@@ -5,6 +5,7 @@ import { expect, it } from 'vitest'
 import type { AnalysisFailedError, AnalysisReport } from '../../src/flows/analysis-report.ts'
 import type { AnalysisOptions } from '../../src/flows/analysis.ts'
 import { BASE_URL, createFarEnd, goodStorage, type Answer } from '../security/far-end.ts'
+import { noWay } from './outage-rig.ts'
 
 const ok = (body: unknown): Answer => ({ status: 200, body })
 const LIST = 'GET /requested_analyses'
@@ -140,5 +141,30 @@ it.each([2, { name: 'processing' }, null, ['draft']])(
     })
 
     expect(report).toMatchObject({ status: 'completed', serviceStatus: 'completed' })
+  },
+)
+
+it.each([
+  ['its draft is looked for', { [CREATE]: [undefined] }, LIST],
+  ['it is asked whether its submit was heard', { [SUBMIT]: [undefined, REFUSED] }, POLL],
+])(
+  'leaves no call that goes on where it is stopped while %s',
+  async (_, answers: Record<string, (Answer | undefined)[]>, away) => {
+    const { uplink, clock, requests, settled } = createFarEnd({
+      storage: goodStorage,
+      service({ method, url }) {
+        const call = `${method} ${url.slice(BASE_URL.length)}`
+        if (call === away) return noWay()
+        const own = answers[call] ?? []
+        return own.length > 0 ? own.shift() : GOOD[call]
+      },
+    })
+    const analysis = uplink.requestAnalysis({ name: 'Weekly', primary: { segmentId: 5 } })
+    await clock.advance(30_000)
+    expect(requests.at(-1)).toMatchObject({ method: 'GET', url: BASE_URL + away.slice('GET '.length) })
+    analysis.stop()
+
+    expect(await settled(analysis.done())).toMatchObject({ status: 'stopped' })
+    expect(clock.pending).toBe(0)
   },
 )

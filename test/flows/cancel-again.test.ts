@@ -200,6 +200,8 @@ it('is on record before the service is told of it: a death in between forgets no
   const { isServiceTold } = await upload.cancel()
 
   expect([told, isServiceTold]).toEqual([['DELETE s1'], true])
+  // A later life need not tell the service again.
+  expect(await uplink.sessions()).toMatchObject([{ status: 'cancelled', isServiceTold: true }])
   // And nothing is left of its sources, such as what was spooled.
   expect(dispose).toHaveBeenCalledOnce()
   expect(known).toContain('session.cancelling')

@@ -4,6 +4,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { bytesSource } from '../../src/adapters/web/bytes-source.ts'
+import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import type { CapturesInput } from '../../src/flows/captures.ts'
 import type { UploadFile } from '../../src/flows/upload-definition.ts'
 import { BASE_URL, CAPTURE, createFarEnd, goodService, goodStorage } from '../security/far-end.ts'
@@ -160,6 +161,26 @@ describe('two files of one name', () => {
     expect(await uploaded({ files, rename: true })).toMatchObject({
       ...{ status: 'confirmed', registered: [{ video_framerate: 240 }] },
     })
+  })
+
+  it('are found again where they are, under whatever name, and are let go at the end', async () => {
+    const journal = memoryJournal()
+    const { uplink, settled } = createFarEnd({
+      storage: goodStorage,
+      service: goodService((index) => `https://store.example/${String(index)}`),
+      journal,
+    })
+    const disposed: (string | undefined)[] = []
+    const files = [...twice, fileAt('b.mp4')].map(({ source }) => {
+      const dispose = () => Promise.resolve(void disposed.push(source.location))
+      return { source: { ...source, dispose } }
+    })
+    const upload = uplink.uploadCaptures({ ...CAPTURE, files, frameRate: 240, rename: true })
+    await settled(upload.done())
+
+    const [begun] = await journal.read(upload.key)
+    expect(begun).toMatchObject({ locations: ['day/cam1/a.mp4', 'day/cam2/a.mp4', 'b.mp4'] })
+    expect(disposed).toEqual(['day/cam1/a.mp4', 'day/cam2/a.mp4', undefined])
   })
 
   it.each([

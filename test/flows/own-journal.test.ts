@@ -7,7 +7,7 @@ import { createUplink as createPageUplink } from '../../src/browser.ts'
 import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import type { Journal, SessionJournal } from '../../src/core/ports.ts'
 import type { UploadReport } from '../../src/flows/upload.ts'
-import { createFarEnd, endOf, goodService, goodStorage, VIDEO } from '../security/far-end.ts'
+import { BASE_URL, CAPTURE, createFarEnd, endOf, goodService, goodStorage, VIDEO } from '../security/far-end.ts'
 
 const busy = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' })
 const ours = { code: 'ERR_UPLOAD_JOURNAL', message: 'The journal failed: database is locked', cause: busy }
@@ -24,6 +24,50 @@ function appending(append: (session: SessionJournal, type: string) => Promise<vo
   }
   return { ...journal, open }
 }
+
+/** The first record of each append by which a call of the service is announced. */
+const INTENTS = ['session.begun', 'files.registering', 'file.confirming', 'session.cancelling']
+
+it('a journal of the host that is slow has the intent of every call of the service before it is made', async () => {
+  const pending: string[] = []
+  const calls: unknown[] = []
+  const good = goodService(() => 'https://store.example/k')
+  const memory = memoryJournal()
+  const journal: Journal = {
+    ...memory,
+    async open(key) {
+      const session = await memory.open(key)
+      const append = async (...[records]: Parameters<SessionJournal['append']>): Promise<void> => {
+        const { type } = records[0]!
+        pending.push(type)
+        await new Promise((resolve) => rig.clock.setTimeout(() => resolve(undefined), 1_000))
+        pending.splice(pending.indexOf(type), 1)
+        await session.append(records)
+      }
+      return { ...session, append }
+    },
+  }
+  const rig = createFarEnd({
+    ...{ journal, storage: goodStorage },
+    service(request, body) {
+      const unwritten = pending.filter((type) => INTENTS.includes(type))
+      calls.push([`${request.method} ${request.url.slice(BASE_URL.length).split('/', 2).join('/')}`, unwritten])
+      return good(request, body)
+    },
+  })
+  const files = [{ source: bytesSource('a.mp4', new Uint8Array(3)) }]
+  await rig.settled(rig.uplink.uploadVideos({ files, ...VIDEO }).done())
+  await rig.settled(rig.uplink.uploadCaptures({ files, ...CAPTURE, frameRate: 240 }).done())
+  const cancelled = rig.uplink.uploadVideos({ files, ...VIDEO })
+  cancelled.on('state', ({ state }) => void (state === 'uploading' && cancelled.cancel()))
+  await rig.settled(endOf(cancelled))
+
+  const create = ['POST /upload_videos', []]
+  expect(calls).toEqual([
+    ...[create, ['PATCH /upload_videos', []], ['POST /mocap_session', []], ['POST /mocap_session_file', []]],
+    ...[create, ['DELETE /upload_videos', []]],
+  ])
+})
 
 describe('a journal of the host that throws what is no error of ours', () => {
   const input = () => ({ files: [{ source: bytesSource('a.mp4', new Uint8Array(3)) }], ...VIDEO })

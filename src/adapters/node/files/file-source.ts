@@ -19,7 +19,7 @@ import { isPromise } from '../../../core/is-promise.ts'
 
 export interface FileSourceOptions {
   /** The name sent to the service. Default: the last part of the path. */
-  readonly name?: string
+  readonly name?: string | undefined
 }
 
 /** One for the process, because it shares its disks. */

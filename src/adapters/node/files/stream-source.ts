@@ -16,12 +16,12 @@ import type { StreamInput } from './stream-pull.ts'
 
 export interface StreamSourceOptions {
   /** How many bytes the stream will give. Default: unknown, and the upload starts once all of it is spooled. */
-  readonly sizeBytes?: number
+  readonly sizeBytes?: number | undefined
   /**
    * Where the spool file goes, which may become as large as the stream. Default: the system's folder for such files. Except on
    * Windows it has no name there, so that its space is free again however the process ends.
    */
-  readonly tempDir?: string
+  readonly tempDir?: string | undefined
 }
 
 /**

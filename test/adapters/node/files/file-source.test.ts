@@ -27,6 +27,7 @@ import { sourceContract } from '../../../../src/testing/source-contract.ts'
 import { bytesOf, counting } from '../../../../src/testing/source/contents.ts'
 
 const longAgo = new Date('2026-01-02T03:04:05.500Z')
+const diskThat = (mayAskNow: boolean) => ({ mayAskNow: () => mayAskNow, askNow: <T>(work: () => T): T => work() })
 
 sourceContract('fileSource', async (bytes) => {
   const folder = await mkdtemp(join(tmpdir(), 'file-source-'))
@@ -115,13 +116,13 @@ describe('fileSource', () => {
     it.runIf(HAS_MADE_UP_FILES).each([true, false])(
       'does not believe a file system that calls a file empty which is not: asked at once %s',
       async (mayAskNow) => {
-        const disk = { mayAskNow: () => mayAskNow, askNow: <T>(work: () => T): T => work() }
-
-        await expect(fileSourceOn(disk, '/proc/self/status').describe()).rejects.toMatchObject({
+        await expect(fileSourceOn(diskThat(mayAskNow), '/proc/self/status').describe()).rejects.toMatchObject({
           code: 'ERR_UPLOAD_SOURCE_READ',
           message: expect.stringMatching(/does not say how long it is\. Copy it .*stream/) as string,
         })
-        expect((await fileSourceOn(disk, await fileOf('empty.mp4', counting(0))).describe()).sizeBytes).toBe(0)
+        expect(
+          (await fileSourceOn(diskThat(mayAskNow), await fileOf('empty.mp4', counting(0))).describe()).sizeBytes,
+        ).toBe(0)
       },
     )
 
@@ -428,21 +429,27 @@ describe('fileSource', () => {
     })
   })
 
-  it.skipIf(process.platform !== 'linux')('holds one handle per opening, and none when closed or refused', async () => {
-    const path = await fileOf('handles.mp4')
-    const source = fileSource(path)
-    const before = await countHandles()
+  it.skipIf(process.platform !== 'linux').each([true, false])(
+    'holds one handle per opening, and none when closed or refused: asked at once %s',
+    async (mayAskNow) => {
+      const path = await fileOf(`handles-${mayAskNow}.mp4`)
+      const source = fileSourceOn(diskThat(mayAskNow), path)
+      const before = await countHandles()
 
-    const identity = await source.describe()
-    await expect(source.open({ sizeBytes: 11 })).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_CHANGED' })
-    expect(await countHandles()).toBe(before)
-    const reader = await source.open(identity)
-    await Promise.all([0, 1, 2].map((at) => bytesOf(reader, at, at + 5)))
-    expect(await countHandles()).toBe(before + 1)
+      const identity = await source.describe()
+      await expect(source.open({ sizeBytes: 11 })).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_CHANGED' })
+      expect(await countHandles()).toBe(before)
+      const reader = await source.open(identity)
+      await Promise.all([0, 1, 2].map((at) => bytesOf(reader, at, at + 5)))
+      expect(await countHandles()).toBe(before + 1)
 
-    await reader.close()
-    expect(await countHandles()).toBe(before)
-  })
+      await reader.close()
+      await unlink(path)
+      await mkdir(path)
+      await expect(source.open(identity)).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_READ' })
+      expect(await countHandles()).toBe(before)
+    },
+  )
 
   it('reads beyond 4 GiB, on shared memory too', async () => {
     const path = join(folder, 'five-gib.mp4')
