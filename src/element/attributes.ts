@@ -1,11 +1,14 @@
 // Reads the attributes that a page sets into the input of a flow. Credentials are not an attribute and never will be: markup
 // is stored, logged and copied.
 
+import { given } from '../core/given.ts'
 import type { CapturesInput } from '../flows/captures.ts'
 import type { VideosInput } from '../flows/videos.ts'
 
+type Fields = Partial<Omit<VideosInput, 'files'>> & Partial<Omit<CapturesInput, 'files'>>
+
 /** Everything about an upload except its files. Values set as a property override attributes. */
-export type UploaderInput = Partial<Omit<VideosInput, 'files'>> & Partial<Omit<CapturesInput, 'files'>>
+export type UploaderInput = { readonly [Name in keyof Fields]: Fields[Name] | undefined }
 
 export type UploaderFlow = 'video' | 'capture'
 
@@ -31,12 +34,13 @@ export function flowOf(element: Element): UploaderFlow {
 }
 
 /** An absent attribute is an absent field. Text that is not a number becomes NaN, which the flow refuses by the name of the field. */
-export function inputOf(element: Element, given: UploaderInput): UploaderInput {
+export function inputOf(element: Element, input: UploaderInput): UploaderInput {
   const found = FIELDS.flatMap(([attribute, field, read = String]) => {
     const text = element.getAttribute(attribute)
     return text === null || (text === '' && read !== isOn) ? [] : [[field, read(text)] as const]
   })
-  return { ...(Object.fromEntries(found) as UploaderInput), ...given }
+  // What a page does not know, it may give as undefined.
+  return { ...(Object.fromEntries(found) as UploaderInput), ...given(input) }
 }
 
 /** A boolean attribute is on when it is present. Frameworks write `false` where a page would leave it out. */

@@ -62,7 +62,7 @@ export function createFileRow(onAction: (item: Item, action: RowAction) => void)
       setText(name, item.location)
       setText(size, words.bytes(item.bytes))
       const facts = setFacts(status, statusOf(item, share, look))
-      bar.hidden = state !== 'uploading' && state !== 'confirming'
+      bar.hidden = !(state === 'uploading' || state === 'confirming' || (state === 'paused' && sentBytes))
       const said = new Set([words.percent(share), ...facts])
       if (!bar.hidden) drawBar(bar, fill, share, item.location, [...said].join(', '))
       showText(problem, error && words.problems[problemOf(error)])

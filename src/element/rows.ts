@@ -34,9 +34,7 @@ export function createRows(): Rows {
     same.replacedBy = item
     // A file that was never begun is gone. Only the one that it had replaced can come back.
     const former = isReady(same) ? same.former : same
-    if (!former) return
-    former.replacedBy = item
-    item.former = former
+    if (former) item.former = former
   }
   return {
     items: () => (list ??= [...rows]),

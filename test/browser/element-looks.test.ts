@@ -25,6 +25,18 @@ describe.skipIf(chromiumPath === undefined)('the look of the element in Chromium
       .toEqual([true, 1])
   })
 
+  test('shows of a file that is paused how far it is, if it has begun', async () => {
+    const page = await openPage()
+    await startTwo(page, 1000)
+    await page.evaluate(() =>
+      globalThis.scripted.change(0, { state: 'uploading', sentBytes: 700, confirmedBytes: 500 }),
+    )
+    await page.getByRole('button', { name: 'Pause', exact: true }).click()
+
+    const bar = page.locator('mocap-uploader [part~=file]').getByRole('progressbar')
+    await expect.poll(() => bar.evaluateAll((all) => all.map((each) => each.ariaValueText))).toEqual(['50%, Paused'])
+  })
+
   test('says of a file how often it was tried again, as long as it is on its way', async () => {
     const page = await openPage()
     await startTwo(page)

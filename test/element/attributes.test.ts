@@ -18,6 +18,15 @@ it('is a number, a text or nothing, and loses to what is given by property', () 
   expect(inputOf(element, { playerId: 'p-18' })).toEqual({ movementTypeId: 3, playerId: 'p-18', sessionTypeId: NaN })
 })
 
+it('keeps what markup says where a field is given by property, and is undefined', () => {
+  const input = inputOf(elementWith({ player: 'p-17', 'frame-rate': '240' }), {
+    playerId: undefined,
+    frameRate: undefined,
+  })
+
+  expect(input).toEqual({ playerId: 'p-17', frameRate: 240 })
+})
+
 it('names the kinds between the commas, and none behind the last', () => {
   expect([kindsIn('.mp4, .mov,'), kindsIn('')]).toEqual([['.mp4', '.mov'], []])
 })

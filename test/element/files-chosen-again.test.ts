@@ -130,6 +130,17 @@ it('keeps a file that is under way in sight when it is chosen again, until it ha
   expect(list.totals()).toMatchObject(counts(1, 0, 1))
 })
 
+it('keeps a file in sight also while it is paused when it is chosen again', async () => {
+  const { list, first } = await withChangedFile()
+  Object.assign(first.upload, { state: 'paused' })
+  list.totals()
+
+  const second = chosen('swing-02.mp4', 1200)
+  list.add([second], new Map([[list.items[1]!, second]]))
+
+  expect(list.items.map(({ state }) => state)).toEqual(['failed', 'paused', 'ready'])
+})
+
 it('gives its row away also where its upload ends before anything is told of it', async () => {
   const { list, first } = await withChangedFile()
   const second = chosen('swing-02.mp4', 1200)
@@ -142,6 +153,8 @@ it('gives its row away also where its upload ends before anything is told of it'
     [100, 'failed'],
     [1200, 'ready'],
   ])
+  // What has given its row away is not sent any more.
+  expect(list.retryable()).toEqual([])
 })
 
 it.each([

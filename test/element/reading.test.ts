@@ -49,10 +49,10 @@ describe("a row's rate", () => {
     expect(item.bytesPerSecond).toBe(0)
   })
 
-  it('is nothing while the upload stands still, and begins anew', () => {
+  it.each(['paused', 'waiting'])('is nothing while the upload stands still (%s), and begins anew', (state) => {
     const { item, readAt, upload } = oneFile(100 * MB)
     for (let ms = 0; ms <= 2000; ms += 100) readAt(ms, ms * 1000)
-    upload.state = 'paused'
+    upload.state = state
     readAt(2100, 2 * MB)
     expect(item.bytesPerSecond).toBe(0)
 

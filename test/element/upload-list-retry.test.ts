@@ -49,6 +49,26 @@ it.each([
   expect(list.jobs.map(({ uplink }) => uplink)).toEqual(asked)
 })
 
+it('can try a file again once its upload is over, and no sooner; then nothing is held against it', async () => {
+  const list = createUploadList({ change: ignore, told: ignore, settled: ignore })
+  const { upload, end } = driven('first', 5, 7)
+  list.add([chosen('swing-01.mp4', 5), chosen('swing-02.mp4', 7)])
+  list.start(UPLINK, new Set(list.items), { begin: () => upload })
+  Object.assign(upload.files()[0]!, { state: 'failed', error: { code: 'ERR_UPLOAD_NETWORK', message: 'gone' } })
+  list.totals()
+  expect(list.items.map(({ state }) => state)).toEqual(['failed', 'waiting'])
+  expect(list.retryable()).toEqual([])
+
+  Object.assign(upload.files()[1]!, { state: 'confirmed' })
+  end()
+  await expect.poll(() => list.retryable()).toEqual([list.items[0]])
+  // It knows nothing of its files yet.
+  const resumed = { ...upload, files: () => [], done: () => new Promise<never>(ignore) }
+  await list.retry(keeping('first'), { begin: neverBegin, resume: () => Promise.resolve(resumed) })
+
+  expect(list.items).toMatchObject([{ state: 'waiting', error: undefined }, { state: 'confirmed' }])
+})
+
 it('takes an upload up once, however quickly one clicks', async () => {
   const { resumed, retryWith } = await withFailed()
   const asked: string[] = []
