@@ -35,8 +35,8 @@ export async function createUploads(
     // Once this is given up, the order in which the calls end says nothing.
     if (signal.aborted) return
     isAtRest = wait?.isDoubtful === false
-    // What was made already might not be ended any more if this is given up now.
-    onWaiting(wait && { ...wait, isDoubtful: wait.isDoubtful || created.length > 0 })
+    // What was made already, or may have been, might not be ended any more if this is given up now.
+    onWaiting(wait && { ...wait, isDoubtful: wait.isDoubtful || isDoubtful || created.length > 0 })
   })
   const createOne = async ({ fileIndex, key }: (typeof files)[number], own: OnWaiting): Promise<void> => {
     const outcome = await callS3({ ...ports, onWaiting: own }, { operation: 'create', key }, signal).catch(

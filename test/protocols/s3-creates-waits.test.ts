@@ -66,6 +66,13 @@ describe('what is told of the waits', () => {
     expect(waits).toEqual(['on its way', 'on its way', 'on its way', 'waits 105 s, doubtful'])
   })
 
+  it('is doubtful where one that was refused may have been heard before', async () => {
+    const { clock, waits } = creating({ a: ['lost', refused], b: [busyFor(100)] })
+    await clock.advance(1_000)
+
+    expect(waits.at(-1)).toBe('waits 105 s, doubtful')
+  })
+
   it('is nothing but an answer between two of many, and the wait of those that are left after the last one', async () => {
     const { clock, waits } = creating(
       { a: [busyFor(100)], b: ['lost', made()], c: [busyFor(100)], d: [busyFor(100)], e: [made()] },
