@@ -3,6 +3,7 @@
 import type { RequestedAnalysis } from '../client/contract.ts'
 import type { CallOptions } from '../client/operations.ts'
 import { isUploadError, type ErrorSummary } from '../core/errors.ts'
+import { given } from '../core/given.ts'
 import type { Analysis } from '../flows/analysis.ts'
 import { AnalysisFailedError, type AnalysisReport } from '../flows/analysis-report.ts'
 import { isDraft } from '../flows/polling.ts'
@@ -116,10 +117,12 @@ function resultOf(report: AnalysisReport): AnalysisResult {
     serviceStatus,
     analysisId,
     durationMs: Math.round(durationMs),
-    ...(segmentIds === undefined ? {} : { segmentIds }),
-    ...(status === 'deadline' ? { hasDeadlinePassed: true } : {}),
-    ...(hasPossibleDraft ? { hasPossibleDraft } : {}),
-    ...(error === undefined ? {} : { error }),
+    ...given({
+      segmentIds,
+      hasDeadlinePassed: status === 'deadline' || undefined,
+      hasPossibleDraft: hasPossibleDraft || undefined,
+      error,
+    }),
   }
 }
 

@@ -1,6 +1,7 @@
 // How an upload ended: the last line of `--json`, the words for a person, and the exit code.
 
 import type { ErrorSummary } from '../core/errors.ts'
+import { given } from '../core/given.ts'
 import type { FinalStatus, FlowName } from '../core/journal/journal.ts'
 import { formatBytes } from '../core/plan.ts'
 import type { FileReport, Upload, UploadFileStatus, UploadReport } from '../flows/upload.ts'
@@ -42,7 +43,7 @@ export function resultOf(report: UploadReport): UploadResult {
     bytes,
     durationMs: Math.round(durationMs),
     files,
-    ...(error === undefined ? {} : { error }),
+    ...given({ error }),
     ...(hasPossibleOrphan ? { hasPossibleOrphan } : {}),
   }
 }
@@ -60,22 +61,18 @@ function keptBytes(files: readonly UploadFileStatus[]): number {
   return files.reduce((sum, file) => sum + (VOID_CODES.includes(file.error?.code) ? 0 : file.confirmedBytes), 0)
 }
 
-/** The exit code of a result. `signal` is what interrupted the upload. */
-export function exitCodeOf(result: UploadResult, signal: StopSignal | undefined): number {
-  if (result.status === 'interrupted') return SIGNAL_EXIT[signal ?? 'SIGINT']
-  if (result.status === 'confirmed') return EXIT.done
-  if (result.files.some((file) => file.status === 'confirmed')) return EXIT.partial
-  const codes = [result.error?.code, ...result.files.map((file) => file.error?.code)]
+/** The exit code of uploads with this status, of one or of several together. `signal` is what interrupted them. */
+export function exitCodeOf(
+  status: UploadResult['status'],
+  results: readonly UploadResult[],
+  signal: StopSignal | undefined,
+): number {
+  if (status === 'interrupted') return SIGNAL_EXIT[signal ?? 'SIGINT']
+  if (status === 'confirmed') return EXIT.done
+  const files = results.flatMap((result) => result.files)
+  if (files.some((file) => file.status === 'confirmed')) return EXIT.partial
+  const codes = [...results, ...files].map(({ error }) => error?.code)
   return codes.includes('ERR_UPLOAD_CREDENTIALS_REFUSED') ? EXIT.refused : EXIT.failed
-}
-
-/** The exit code of several sessions together. Each code means for the sessions what it means for the files of one. */
-export function jointExitCode(codes: readonly number[]): number {
-  const signal = Object.values(SIGNAL_EXIT).find((code) => codes.includes(code))
-  if (signal !== undefined) return signal
-  if (codes.every((code) => code === EXIT.done)) return EXIT.done
-  if (codes.includes(EXIT.done) || codes.includes(EXIT.partial)) return EXIT.partial
-  return codes.includes(EXIT.refused) ? EXIT.refused : EXIT.failed
 }
 
 /**

@@ -24,8 +24,8 @@ export function parseRetryAfterMs(value: string | undefined, wallNowMs: number):
 
 function parsePauseMs(text: string, wallNowMs: number): number | undefined {
   if (/^-?\d{1,12}(?:\.\d{1,9})?$/.test(text)) return Math.max(0, Number(text) * 1000)
-  const dateMs = parseHttpDateMs(text)
-  return dateMs === undefined || Number.isNaN(wallNowMs) ? undefined : Math.max(0, dateMs - wallNowMs)
+  const untilMs = parseHttpDateMs(text)
+  return untilMs === undefined || Number.isNaN(wallNowMs) ? undefined : Math.max(0, untilMs - wallNowMs)
 }
 
 /** The forms of RFC 9110: two that name their zone, and that of asctime, which means the same one. */

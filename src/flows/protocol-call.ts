@@ -1,6 +1,6 @@
 // A call of the protocol, which the host may have written. Its waits are reported, and a call that never ends is abandoned.
 
-import { withDetails, type UploadError } from '../core/errors.ts'
+import { withDetails } from '../core/errors.ts'
 import { onAbort } from '../core/on-abort.ts'
 import type { Clock, OnWaiting } from '../core/ports.ts'
 import { createTimeLimit } from '../core/time/time-limit.ts'
@@ -19,7 +19,8 @@ const ANSWER_MS = 4_000
 /**
  * Makes the call, unless the signal has fired already, and reports at its end that its waits are over. Rejects with
  * ERR_UPLOAD_TIMEOUT when the call is abandoned; its answer is lost then. If the signal fired before the call was made, or while it
- * rested after tries that did not get through, nobody can have heard of it: `details.isDoubtful` of the error is then false.
+ * rested after tries that did not get through, nobody can have heard of it: `details.isDoubtful` of the error is then false. Where the
+ * signal ended the call at another time, it is true.
  *
  * A call that had better not be made twice takes the signal `lasting`: a try that is under way when the other one fires may
  * still be answered, for a few seconds. No further one begins.
@@ -29,7 +30,7 @@ export async function callProtocol<T>(
   signal: AbortSignal,
   call: (onWaiting: OnWaiting, lasting: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  if (signal.aborted) throw unheard(signal.reason)
+  if (signal.aborted) throw withDetails(signal.reason, { isDoubtful: false })
   const limit = createTimeLimit(clock, SILENT_MS, () => timeout(SILENT))
   const lasting = new AbortController()
   const end = (): void => lasting.abort(signal.reason)
@@ -56,7 +57,9 @@ export async function callProtocol<T>(
   try {
     return await unlessAborted(call(onWaiting, lasting.signal), limit.signal)
   } catch (error) {
-    throw isUnheard && lasting.signal.aborted ? unheard(error) : error
+    const isInVain = isUnheard && lasting.signal.aborted
+    // The signal's reason may be how the call of another ended, and what that says of itself does not hold for this one.
+    throw isInVain || error === signal.reason ? withDetails(error, { isDoubtful: !isInVain }) : error
   } finally {
     end()
     limit.end()
@@ -64,8 +67,4 @@ export async function callProtocol<T>(
     clock.clearTimeout(answerTimer)
     report({ type: 'reachable', call })
   }
-}
-
-function unheard(error: unknown): UploadError {
-  return withDetails(error, { isDoubtful: false })
 }

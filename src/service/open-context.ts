@@ -47,10 +47,9 @@ export async function openContext(settings: ServiceSettings, undo: Undo): Promis
   }
   const db = await openDatabase(placeOf(settings))
   undo.push(() => db.destroy())
-  const claim = (): Promise<void> => claimDataFolder(folder, db)
   // An embedded database is in its folder, and with a bucket there are no objects in a folder.
   const isShared = databaseUrl !== undefined && settings.s3 === undefined
-  await (isShared ? tieToFolder(folder, db, claim) : claim())
+  await (isShared ? tieToFolder(folder, db) : claimDataFolder(folder, db))
   await skipGivenIds(db, Math.floor(settings.now()))
   const store = await createObjectStore(join(folder, 'objects'))
   await store.sweep({

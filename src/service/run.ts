@@ -10,7 +10,7 @@ import type { CheckedFaultPlan } from './faults/fault-plan.ts'
 import { createMetrics, listenForScrapes, type Metrics } from './http/metrics.ts'
 import { checkPort } from './http/port-check.ts'
 import { createServer } from './http/server.ts'
-import { idleConnections, stopServer } from './http/stopping.ts'
+import { stopServer } from './http/stopping.ts'
 import { openContext, type Undo } from './open-context.ts'
 import type { ServiceCredentials } from './options.ts'
 import type { ServiceSettings } from './settings.ts'
@@ -58,10 +58,9 @@ export async function runService(settings: ServiceSettings, plan?: CheckedFaultP
         ? undefined
         : (await import('./faults/fault-layer.ts')).createFaultLayer({ plan, context, signerFor })
     const metrics = createMetrics()
-    const app = createServer(faults?.context ?? context, { metrics, lay: faults?.attach })
+    const { app, connections } = createServer(faults?.context ?? context, { metrics, lay: faults?.attach })
     if (settings.endSessionsAfterMs > 0) undo.push(startSweeping(context, app.log))
-    const idle = idleConnections(app.server)
-    undo.push(() => stopServer(app, { idle, withinMs: settings.stopWithinMs }))
+    undo.push(() => stopServer(app, connections, settings.stopWithinMs))
     const metricsUrl = await offerMetrics(settings, metrics, undo)
     await app.listen({ port: settings.port, host })
     const { port } = app.server.address() as AddressInfo

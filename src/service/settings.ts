@@ -2,45 +2,14 @@
 
 import { randomBytes } from 'node:crypto'
 
-import { resolveJwt, type JwtSettings } from './access/jwt-settings.ts'
-import { resolveLimits, type LimitSettings } from './access/limits.ts'
+import { resolveJwt } from './access/jwt-settings.ts'
+import { resolveLimits } from './access/limits.ts'
 import { check, integerIn, isVisibleAscii } from './option-checks.ts'
 import type { ServiceCredentials, ServiceOptions } from './options.ts'
-import type { ServicePage } from './routes/page-routes.ts'
-import { resolveS3, type S3Settings } from './s3/s3-settings.ts'
+import { resolveS3 } from './s3/s3-settings.ts'
 
-/** The options with every default filled in. */
-export interface ServiceSettings {
-  readonly port: number
-  readonly host: string
-  readonly dataDir: string | undefined
-  readonly databaseUrl: string | undefined
-  readonly databaseConnections: number
-  readonly s3: S3Settings | undefined
-  readonly endSessionsAfterMs: number
-  readonly credentials: ServiceCredentials
-  readonly jwt: JwtSettings | undefined
-  readonly limits: LimitSettings
-  readonly trustedProxies: number
-  readonly bearerHeaders: readonly string[]
-  readonly addressLifeSeconds: number
-  readonly analysisCompletesAfterMs: number | undefined
-  readonly publicUrl: string | undefined
-  readonly videoMocapTypeIds: ReadonlySet<number>
-  readonly malformedStatus: number
-  readonly bodyIdleMs: number
-  readonly leastBytesPerSecond: number
-  readonly keepFreeBytes: number
-  readonly page: ServicePage | undefined
-  readonly stopWithinMs: number
-  readonly stopDelayMs: number
-  readonly metricsPort: number | undefined
-  readonly metricsHost: string
-  readonly metricsToken: string | undefined
-  readonly log: { write(line: string): void } | undefined
-  readonly now: () => number
-  readonly preparedDatabase: ServiceOptions['preparedDatabase']
-}
+/** The options, checked and with every default filled in. */
+export type ServiceSettings = Readonly<ReturnType<typeof resolveOptions>>
 
 const WEEK_SECONDS = 604_800
 /** Beyond that, a time might not be one that the database knows. */
@@ -48,7 +17,7 @@ const TEN_YEARS_MS = 520 * WEEK_SECONDS * 1000
 const PORTS = [0, 65_535] as const
 
 /** Fills in the defaults. Throws a TypeError that names the option and the rule, never a credential. */
-export function resolveOptions(options: ServiceOptions): ServiceSettings {
+export function resolveOptions(options: ServiceOptions) {
   const addressLifeSeconds = Math.ceil((options.addressLifeMs ?? 3_600_000) / 1000)
   check(
     addressLifeSeconds >= 1 && addressLifeSeconds <= WEEK_SECONDS,

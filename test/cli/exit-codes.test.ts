@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest'
 
 import { exitCodeOfError } from '../../src/cli/exit-codes.ts'
-import { exitCodeOf, jointExitCode, jointStatus, type UploadResult } from '../../src/cli/upload-result.ts'
+import { exitCodeOf, jointStatus, type UploadResult } from '../../src/cli/upload-result.ts'
 import { UploadError } from '../../src/core/errors.ts'
 
 type File = UploadResult['files'][number]
@@ -22,6 +22,7 @@ function result(status: UploadResult['status'], files: readonly File[], error?: 
 const CONFIRMED = result('confirmed', [file('confirmed')])
 const PARTIAL = result('partial', [file('confirmed'), file('failed', REFUSED)], REFUSED)
 const FAILED = result('failed', [file('failed')])
+const REFUSED_ALL = result('failed', [file('unfinished')], REFUSED)
 const STOPPED = result('interrupted', [file('confirmed'), file('unfinished')])
 
 it.each<[string, UploadResult, number]>([
@@ -31,11 +32,11 @@ it.each<[string, UploadResult, number]>([
   ['was cancelled', result('cancelled', [file('unfinished')]), 1],
   ['is confirmed in part, whatever the rest failed of', PARTIAL, 3],
   ['was cancelled after a file was confirmed', result('cancelled', [file('unfinished'), file('confirmed')]), 3],
-  ['was refused its credentials', result('failed', [file('unfinished')], REFUSED), 4],
+  ['was refused its credentials', REFUSED_ALL, 4],
   ['was refused the credentials of a file', result('failed', [file('failed'), file('failed', REFUSED)]), 4],
   ['was let go without a signal', STOPPED, 130],
 ])('of an upload that %s', (_, ended, code) => {
-  expect(exitCodeOf(ended, undefined)).toBe(code)
+  expect(exitCodeOf(ended.status, [ended], undefined)).toBe(code)
 })
 
 it.each([
@@ -43,20 +44,21 @@ it.each([
   ['SIGTERM', 143],
   ['SIGHUP', 129],
 ] as const)('of an upload that %s stopped; one that had ended before keeps its own', (signal, code) => {
-  expect([STOPPED, CONFIRMED, PARTIAL].map((one) => exitCodeOf(one, signal))).toEqual([code, 0, 3])
+  expect([STOPPED, CONFIRMED, PARTIAL].map((one) => exitCodeOf(one.status, [one], signal))).toEqual([code, 0, 3])
 })
 
-it.each([
-  [[], 0],
-  [[0, 0], 0],
-  [[1, 1], 1],
-  [[0, 1], 3],
-  [[0, 4], 3],
-  [[1, 3], 3],
-  [[1, 4], 4],
-  [[0, 1, 143, 4], 143],
-])('of sessions with %o together', (codes, joint) => {
-  expect(jointExitCode(codes)).toBe(joint)
+it.each<[string, readonly UploadResult[], number]>([
+  ['none', [], 0],
+  ['two that are confirmed', [CONFIRMED, CONFIRMED], 0],
+  ['two that failed', [FAILED, FAILED], 1],
+  ['one that is confirmed and one that failed', [CONFIRMED, FAILED], 3],
+  ['one that is confirmed and one that was refused', [CONFIRMED, REFUSED_ALL], 3],
+  ['one that failed and one that is confirmed in part', [FAILED, PARTIAL], 3],
+  ['one that failed and one that was refused', [FAILED, REFUSED_ALL], 4],
+  ['some of which one was stopped', [CONFIRMED, FAILED, STOPPED, REFUSED_ALL], 143],
+])('of several sessions together: %s', (_, results, joint) => {
+  const status = jointStatus(results, { isLeft: false, areSomeElsewhere: false })
+  expect(exitCodeOf(status, results, 'SIGTERM')).toBe(joint)
 })
 
 it.each<[UploadResult['status'], UploadResult['status'], readonly UploadResult[]]>([

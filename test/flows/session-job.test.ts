@@ -9,6 +9,7 @@ import { JOURNAL_VERSION } from '../../src/core/journal/journal.ts'
 import { fileAt } from '../../src/core/journal/ledger.ts'
 import { ONE_PUT_LIMITS } from '../../src/core/plan.ts'
 import type { Journal, PlannedFile, Protocol } from '../../src/core/ports.ts'
+import { unlessAborted } from '../../src/core/unless-aborted.ts'
 import { createSessionJob } from '../../src/flows/session-job.ts'
 import { createSessionRecord } from '../../src/flows/session-record.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
@@ -22,6 +23,8 @@ const protocol: Protocol = {
 }
 
 const onHang = (): void => undefined
+/** The end of a call that the service has refused without a doubt. */
+const UNHEARD = new UploadError('ERR_UPLOAD_CREDENTIALS_REFUSED', 'No.', { details: { isDoubtful: false } })
 const EXPIRED = new UploadError('ERR_UPLOAD_ADDRESS_EXPIRED', 'It has expired.')
 
 const files = (count: number): PlannedFile[] =>
@@ -258,6 +261,20 @@ describe('a file that is confirmed by a call', () => {
     expect([file.mayBeConfirmed, file.receivedCount]).toEqual([true, 1])
   })
 
+  it('may be confirmed where its call was under way when that of another ended the upload, whatever that one says of itself', async () => {
+    const { file, job, clock } = await receivedFile(memoryJournal(), {
+      confirm: (_session, _file, _receipts, signal) => unlessAborted(new Promise<void>(() => undefined), signal),
+    })
+    const upload = new AbortController()
+    const ended = expect(job.finish(file, upload.signal, onHang)).rejects.toMatchObject({ code: UNHEARD.code })
+    await turn()
+    upload.abort(UNHEARD)
+    await clock.advance(4_000)
+
+    await ended
+    expect(file.mayBeConfirmed).toBe(true)
+  })
+
   it('sends no part again because the call failed without a word on the parts, however doubtful they are', async () => {
     const failure = new UploadError('ERR_UPLOAD_RETRIES_EXHAUSTED', 'It answers 500.')
     const confirm = (): Promise<void> => Promise.reject(failure)
@@ -371,6 +388,22 @@ describe('names', () => {
 
     const { state, isRegistering } = fileAt(job.ledger, 1)
     expect([state, isRegistering]).toEqual(['failed', isOurs])
+  })
+
+  it('in a session that was given may be ours where their call was under way when that of another ended the upload', async () => {
+    const { job } = await begunSession(
+      memoryJournal(),
+      { register: (_session, _plans, options) => unlessAborted(new Promise<never>(() => undefined), options.signal) },
+      2,
+      { sessionId: 's' },
+    )
+    const upload = new AbortController()
+    const ended = expect(job.replenish(upload.signal)).rejects.toMatchObject({ code: UNHEARD.code })
+    await turn()
+    upload.abort(UNHEARD)
+
+    await ended
+    expect(fileAt(job.ledger, 1).isRegistering).toBe(true)
   })
 
   it('are refused the place of a file that an earlier life registered', async () => {

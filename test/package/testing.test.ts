@@ -435,7 +435,7 @@ describe('mocap-uplink/testing', () => {
       `import { once } from 'node:events'
       import { createServer } from 'node:http'
       import { buffer } from 'node:stream/consumers'
-      import { HttpStatusError, ONE_PUT_LIMITS, undiciTransport } from 'mocap-uplink/node'
+      import { HttpStatusError, ONE_PUT_LIMITS, undiciTransport, UploadError } from 'mocap-uplink/node'
       import { protocolContract } from 'mocap-uplink/testing'
 
       protocolContract('one PUT', async () => {
@@ -454,6 +454,9 @@ describe('mocap-uplink/testing', () => {
             traits: { units: ONE_PUT_LIMITS, ...ofSession },
             create: async (files, signal) => {
               signal.throwIfAborted()
+              await new Promise(setImmediate)
+              const details = { isDoubtful: true, sessionId: 1 }
+              if (signal.aborted) throw new UploadError('ERR_UPLOAD_CANCELLED', 'Given up.', { details })
               return { sessionId: 1, files: files.map(addressed) }
             },
             request: () => ({ method: 'PUT', headers: {} }),

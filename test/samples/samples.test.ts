@@ -12,18 +12,20 @@ import { growMp4 } from '../../src/cli/demo/mp4.ts'
 import { makeSamples } from '../../src/cli/demo/samples.ts'
 import type { Samples } from '../../src/cli/demo/samples.ts'
 
+const SIZE = { trackingFiles: 60, clipBytes: [400_000, 3_000_000, 12_000_000, 30_000_000, 110_000_000] }
+
 let directory: string
 let samples: Samples
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'samples-'))
-  samples = await makeSamples(join(directory, 'default'), { seed: 7 })
+  samples = await makeSamples(join(directory, 'whole'), SIZE)
 }, 30_000)
 
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
 describe('the whole set', () => {
-  it('has sixty captures and five clips by default, and counts every byte of them', async () => {
+  it('has as many captures and clips as were asked for, and counts every byte of them', async () => {
     expect(samples.captures).toHaveLength(60)
     expect(samples.videos).toHaveLength(5)
     const sizes = await Promise.all(
@@ -33,9 +35,9 @@ describe('the whole set', () => {
   })
 
   it('writes nothing but what it returns', async () => {
-    expect((await readdir(join(directory, 'default'))).sort()).toEqual(['captures', 'videos'])
-    expect((await readdir(join(directory, 'default', 'captures'))).sort()).toEqual(names(samples.captures))
-    expect((await readdir(join(directory, 'default', 'videos'))).sort()).toEqual(names(samples.videos))
+    expect((await readdir(join(directory, 'whole'))).sort()).toEqual(['captures', 'videos'])
+    expect((await readdir(join(directory, 'whole', 'captures'))).sort()).toEqual(names(samples.captures))
+    expect((await readdir(join(directory, 'whole', 'videos'))).sort()).toEqual(names(samples.videos))
   })
 
   it('has no two files with the same content', async () => {
@@ -43,33 +45,15 @@ describe('the whole set', () => {
     expect(new Set(digests).size).toBe(65)
   })
 
-  it('gives the same names and bytes for the same seed, others for another seed', async () => {
-    const small = { trackingFiles: 2, clips: 2, bigClipBytes: 50_000 }
-    const [first, again, other] = [
-      await makeSamples(join(directory, 'first'), { ...small, seed: 11 }),
-      await makeSamples(join(directory, 'again'), { ...small, seed: 11 }),
-      await makeSamples(join(directory, 'other'), { ...small, seed: 12 }),
+  it('has the same names and bytes each time it is made', async () => {
+    const small = { trackingFiles: 2, clipBytes: [400_000, 50_000] }
+    const [first, again] = [
+      await makeSamples(join(directory, 'first'), small),
+      await makeSamples(join(directory, 'again'), small),
     ]
 
     expect(names(again.captures)).toEqual(names(first.captures))
     expect(await digestsOf(again)).toEqual(await digestsOf(first))
-    const firstDigests = await digestsOf(first)
-    expect((await digestsOf(other)).filter((digest) => firstDigests.includes(digest))).toEqual([])
-    expect(names(other.captures)).not.toEqual(names(first.captures))
-  })
-
-  it.each([
-    [{ trackingFiles: -1 }],
-    [{ trackingFiles: 10_000 }],
-    [{ clips: 1.5 }],
-    [{ clips: 100 }],
-    [{ bigClipBytes: 6_011 }],
-    [{ bigClipBytes: 5_000_000_000 }],
-    [{ bigClipBytes: Number.NaN }],
-  ])('refuses %j before anything is written', async (options) => {
-    const target = join(directory, 'refused')
-    await expect(makeSamples(target, options)).rejects.toMatchObject({ code: 'ERR_UPLOAD_INVALID_ARGUMENT' })
-    await expect(stat(target)).rejects.toMatchObject({ code: 'ENOENT' })
   })
 })
 
@@ -135,9 +119,9 @@ describe('a tracking file', () => {
 })
 
 describe('a clip', () => {
-  it('has one of five sizes, the last over 100 MB', async () => {
+  it('has the size that was asked for, also over 100 MB', async () => {
     const sizes = await Promise.all(samples.videos.map(async (path) => (await stat(path)).size))
-    expect(sizes).toEqual([400_000, 3_000_000, 12_000_000, 30_000_000, 110_000_000])
+    expect(sizes).toEqual(SIZE.clipBytes)
     expect(names(samples.videos)).toEqual([
       'swing-01.mp4',
       'swing-02.mp4',
@@ -183,7 +167,7 @@ describe('a clip', () => {
 describe('growing', () => {
   it('keeps the clip in front and adds one free box, down to an empty one', async () => {
     const path = join(directory, 'empty-box.mp4')
-    await growMp4(sampleClip(), path, { targetBytes: 6_012, payloadSeed: 1 })
+    await growMp4(sampleClip(), path, { targetBytes: 6_012, payloadSeed: 'any' })
 
     const content = await readFile(path)
     expect(content.subarray(0, 6_004).equals(sampleClip())).toBe(true)
@@ -193,20 +177,10 @@ describe('growing', () => {
   it('replaces a longer file that is already there', async () => {
     const path = join(directory, 'replaced.mp4')
     await writeFile(path, Buffer.alloc(100_000, 1))
-    await growMp4(sampleClip(), path, { targetBytes: 10_000, payloadSeed: 1 })
+    await growMp4(sampleClip(), path, { targetBytes: 10_000, payloadSeed: 'any' })
     expect((await topLevelBoxes(path)).at(-1)).toEqual({ type: 'free', at: 6_004, sizeBytes: 3_996 })
     expect((await stat(path)).size).toBe(10_000)
   })
-
-  it.each([6_004, 6_011, 6_004 + 2 ** 32, 10_000.5, Number.NaN])(
-    'refuses a target of %d bytes',
-    async (targetBytes) => {
-      const path = join(directory, 'never.mp4')
-      const growing = growMp4(sampleClip(), path, { targetBytes, payloadSeed: 1 })
-      await expect(growing).rejects.toMatchObject({ code: 'ERR_UPLOAD_INVALID_ARGUMENT' })
-      await expect(stat(path)).rejects.toMatchObject({ code: 'ENOENT' })
-    },
-  )
 })
 
 /** As read from a file: whether it has three numbers is for a test to say. */

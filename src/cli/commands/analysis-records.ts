@@ -3,18 +3,14 @@
 import { performance } from 'node:perf_hooks'
 import type { Command } from 'commander'
 import type { RequestedAnalysis, WireObject } from '../../client/contract.ts'
-import type { CallOptions } from '../../client/operations.ts'
 import { isDraft, verdictOf } from '../../flows/polling.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
 import { parseId, readObjectOption } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
 import type { Output } from '../views/output.ts'
-import { called, type Doubt } from '../unclear-end.ts'
 import { analysisLine } from '../views/command-line.ts'
-import { printCalls } from '../views/plan-view.ts'
-import { waitingCall } from '../views/waiting-call.ts'
 import { printResultLine, type AnalysisResult, type AnalysisWord } from '../run-analysis.ts'
-import { uplinkFromOptions } from '../options/uplink-from-options.ts'
+import { answerTo, type SingleCall } from '../single-call.ts'
 
 interface UpdateOptions extends SharedOptions {
   readonly data: string
@@ -26,23 +22,23 @@ export function addAnalysisRecordCommands(analysis: Command, context: CommandCon
   addServiceOptions(list).action(async (options: SharedOptions) => {
     const output = context.begin('analysis', options)
     const beganMs = performance.now()
-    const uplink = await uplinkFromOptions(options, context)
-    if (options.dryRun === true) printCalls(output, 'analysis', ['GET /requested_analyses'])
-    else {
-      const calling = waitingCall(output, context.interruption)
-      const { items, raw } = await uplink.client.requestedAnalyses.list({}, calling)
-      output.document(raw)
-      for (const record of items) output.event('analysis', { record: wireRecord(record) })
-      const result = { status: 'completed', serviceStatus: null, analysisId: null } as const
-      printEnd(output, beganMs, { ...result, count: items.length })
-    }
+    const all = await answerTo(context, output, options, {
+      flow: 'analysis',
+      shown: 'GET /requested_analyses',
+      make: (client, calling) => client.requestedAnalyses.list({}, calling),
+    })
+    if (all === undefined) return
+    output.document(all.raw)
+    for (const record of all.items) output.event('analysis', { record: wireRecord(record) })
+    const result = { status: 'completed', serviceStatus: null, analysisId: null } as const
+    printEnd(output, beganMs, { ...result, count: all.items.length })
   })
   const get = analysis.command('get').description("read one analysis; prints the service's JSON").argument('<id>')
   addServiceOptions(get).action((id: string, options: SharedOptions) =>
     readRecord(context, options, {
       id,
-      call: `GET /requested_analyses/${id}`,
-      read: (client, calling) => client.requestedAnalyses.get(id, calling),
+      shown: `GET /requested_analyses/${id}`,
+      make: (client, calling) => client.requestedAnalyses.get(id, calling),
     }),
   )
   const update = analysis
@@ -54,19 +50,18 @@ export function addAnalysisRecordCommands(analysis: Command, context: CommandCon
     const data = await interruptible(readObjectOption(options.data, '--data'), context.interruption)
     return readRecord(context, options, {
       id,
-      call: `PATCH /requested_analyses/${id}`,
+      shown: `PATCH /requested_analyses/${id}`,
       doubt: { words: 'The change may have been made', field: 'hasPossibleChange' },
-      read: (client, calling) => client.requestedAnalyses.update({ id, data }, calling),
+      make: (client, calling) => client.requestedAnalyses.update({ id, data }, calling),
     })
   })
   const submit = analysis.command('submit').description('ask the service to begin a draft').argument('<id>')
   addServiceOptions(submit).action((id: string, options: SharedOptions) =>
     readRecord(context, options, {
       id,
-      call: `PATCH /requested_analyses/${id}/submit`,
-      assumed: 'requested' as const,
+      shown: `PATCH /requested_analyses/${id}/submit`,
       doubt: { words: 'The submit may have arrived', field: 'hasPossibleSubmit' },
-      read: (client, calling) => client.requestedAnalyses.submit(id, calling),
+      make: (client, calling) => client.requestedAnalyses.submit(id, calling),
     }),
   )
 }
@@ -76,50 +71,30 @@ export function checkAnalysisId(id: string): void {
   parseId(id, 'the analysis id', 'mocap-uplink analysis list prints')
 }
 
-type Client = Awaited<ReturnType<typeof uplinkFromOptions>>['client']
-
-interface RecordCall {
+/** The words of its doubt go before how to look. */
+interface RecordCall extends Omit<SingleCall<RequestedAnalysis>, 'flow'> {
   readonly id: string
-  readonly call: string
-  /** The state of the analysis after this call, if the reply does not say. */
-  readonly assumed?: AnalysisWord
-  /** What to say if it may have been done without an answer, before how to look. Absent for a call that only reads. */
-  readonly doubt?: Doubt
-  read(client: Client, calling: CallOptions): Promise<RequestedAnalysis>
 }
 
-async function readRecord(context: CommandContext, options: SharedOptions, what: RecordCall): Promise<void> {
+async function readRecord(
+  context: CommandContext,
+  options: SharedOptions,
+  { id, doubt, ...call }: RecordCall,
+): Promise<void> {
   const output = context.begin('analysis', options)
   const beganMs = performance.now()
-  checkAnalysisId(what.id)
-  const uplink = await uplinkFromOptions(options, context)
-  if (options.dryRun === true) printCalls(output, 'analysis', [what.call])
-  else printRecord(output, await recordOf(context, output, options, what, uplink.client), what, beganMs)
-}
-
-function recordOf(
-  context: CommandContext,
-  output: Output,
-  options: SharedOptions,
-  { id, doubt, read }: RecordCall,
-  client: Client,
-): Promise<RequestedAnalysis> {
-  const look = () => analysisLine(['get', id], options, context.env)
-  const told = doubt && { ...doubt, words: `${doubt.words}. To look: ${look()}` }
-  return called(context, output, (calling) => read(client, calling), told)
-}
-
-function printRecord(
-  output: Output,
-  record: RequestedAnalysis,
-  { id, assumed = 'requested' }: RecordCall,
-  beganMs: number,
-): void {
+  checkAnalysisId(id)
+  const told = doubt && {
+    ...doubt,
+    words: `${doubt.words}. To look: ${analysisLine(['get', id], options, context.env)}`,
+  }
+  const record = await answerTo(context, output, options, { ...call, flow: 'analysis', doubt: told })
+  if (record === undefined) return
   const wire = wireRecord(record)
   output.document(wire)
   output.event('analysis', { record: wire })
   const { status: serviceStatus = null } = record
-  const status = serviceStatus === null ? assumed : stateOf(serviceStatus)
+  const status = serviceStatus === null ? 'requested' : stateOf(serviceStatus)
   printEnd(output, beganMs, { status, serviceStatus, analysisId: record.id ?? id })
 }
 

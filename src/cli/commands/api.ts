@@ -6,9 +6,7 @@ import { given } from '../../core/given.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
 import { readJsonOption } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
-import { called } from '../unclear-end.ts'
-import { printCalls } from '../views/plan-view.ts'
-import { uplinkFromOptions } from '../options/uplink-from-options.ts'
+import { answerTo } from '../single-call.ts'
 
 interface ApiOptions extends SharedOptions {
   readonly data?: string
@@ -36,18 +34,14 @@ export function addApiCommand(program: Command, context: CommandContext): void {
       options.data === undefined
         ? undefined
         : await interruptible(readJsonOption(options.data, '--data'), context.interruption)
-    const uplink = await uplinkFromOptions(options, context)
     const { plainPath, query } = splitQuery(path)
-    if (options.dryRun === true) {
-      printCalls(output, 'api', [`${verb} ${plainPath}`])
-      return
-    }
-    const reply = await called(
-      context,
-      output,
-      (calling) => uplink.client.call(verb, plainPath, { query, ...calling, ...given({ data }) }),
-      verb === 'GET' ? undefined : DOUBT,
-    )
+    const reply = await answerTo(context, output, options, {
+      flow: 'api',
+      shown: `${verb} ${plainPath}`,
+      doubt: verb === 'GET' ? undefined : DOUBT,
+      make: (client, calling) => client.call(verb, plainPath, { query, ...calling, ...given({ data }) }),
+    })
+    if (reply === undefined) return
     if (reply.data !== undefined) output.document(reply.data)
     output.event('reply', { status: reply.status, data: reply.data ?? null })
     output.event('result', { flow: 'api', status: 'completed', httpStatus: reply.status })

@@ -1,6 +1,7 @@
 // `mocap-uplink demo`: runs the whole product once, on this machine, with files that it makes itself.
 
 import type { Command } from 'commander'
+import { given } from '../../core/given.ts'
 import type { CommandContext } from '../command-context.ts'
 import { makeFolderOrTemporary } from '../options/folder-option.ts'
 import { addOutputOptions } from '../options/options.ts'
@@ -30,7 +31,7 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
         interruption,
         env: context.env,
         isShown: options.open ?? false,
-        ...(options.keep === undefined ? {} : { keep: options.keep }),
+        ...given({ keep: options.keep }),
       }),
     )
   })

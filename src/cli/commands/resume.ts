@@ -6,7 +6,6 @@ import { invalid } from '../../core/errors.ts'
 import { given } from '../../core/given.ts'
 import type { SessionSummary } from '../../flows/sessions.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
-import { EXIT, SIGNAL_EXIT } from '../exit-codes.ts'
 import { begunElsewhere } from '../begun-elsewhere.ts'
 import { givenAgain } from '../given-again.ts'
 import { addBelow } from '../views/help-texts.ts'
@@ -21,7 +20,7 @@ import { resumeAll } from '../resume-all.ts'
 import { printResumePlan } from '../views/resume-plan-view.ts'
 import { isOfProgram, isResumable, OF_PROGRAM } from '../views/sessions-view.ts'
 import { baseUrlOf, uplinkFromOptions } from '../options/uplink-from-options.ts'
-import { exitCodeOf, jointExitCode, jointStatus, type UploadResult } from '../upload-result.ts'
+import { exitCodeOf, jointStatus, type UploadResult } from '../upload-result.ts'
 import { countOf } from '../views/wording.ts'
 
 const NONE: ReadonlyMap<string, string> = new Map()
@@ -53,27 +52,24 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     const isIdle = chosen.length === 0
     const uplink = await uplinkFromOptions(isIdle ? { ...options, dryRun: true } : options, context, kept.journal)
     const listAll = `To list all: ${sessionsLine([], options, context.env)}`
-    for (const [key, later] of again) output.event('leftOut', { key, givenAgainAs: later })
-    tellFirst(output, [...again], {
-      line: ([key, later]) =>
-        `${key} is left out: it never began, and its files were given again as ${later}. To forget it: ${commandLine('cancel', key, options, context.env)}`,
-      rest: `To remove those whose files are confirmed: ${sessionsLine(['--prune'], options, context.env)}`,
+    const givenLater = [...again].map(([key, later]) => {
+      const forget = commandLine('cancel', key, options, context.env)
+      const why = `never began, and its files were given again as ${later}. To forget it: ${forget}`
+      return { key, fields: { givenAgainAs: later }, why }
     })
+    const prune = sessionsLine(['--prune'], options, context.env)
+    tellLeftOut(output, givenLater, `To remove those whose files are confirmed: ${prune}`)
     const foreign = keys.length > 0 ? [] : all.filter((session) => isResumable(session) && isOfProgram(session))
-    for (const { key, flow } of foreign) output.event('leftOut', { key, flow })
-    tellFirst(
-      output,
-      foreign.map(({ key }) => [key, OF_PROGRAM]),
-      { line: ([key, why]) => `${key} is left out: it ${why}.`, rest: listAll },
-    )
+    const ofProgram = foreign.map(({ key, flow }) => ({ key, fields: { flow }, why: `${OF_PROGRAM}.` }))
+    tellLeftOut(output, ofProgram, listAll)
     const asked = baseUrlOf(options, context.env)
     const elsewhere = keys.length > 0 ? NONE : await begunElsewhere(chosen, kept.journal, asked)
-    for (const [key, begunAt] of elsewhere) output.event('leftOut', { key, begunAt })
-    tellFirst(output, [...elsewhere], {
-      line: ([key, begunAt]) =>
-        `${key} is left out: it was begun at ${begunAt}, and this is ${hostOf(asked ?? '')}. If both are the same service: ${commandLine('resume', key, ofOne(options, key, chosen.length), context.env)}`,
-      rest: listAll,
+    const ofOthers = [...elsewhere].map(([key, begunAt]) => {
+      const resume = commandLine('resume', key, ofOne(options, key, chosen.length), context.env)
+      const why = `was begun at ${begunAt}, and this is ${hostOf(asked ?? '')}. If both are the same service: ${resume}`
+      return { key, fields: { begunAt }, why }
     })
+    tellLeftOut(output, ofOthers, listAll)
     const sessions = chosen.filter(({ key }) => !elsewhere.has(key))
     const { filesIn, receipt } = options
     if (receipt !== undefined) {
@@ -102,27 +98,27 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     const beganAtMs = performance.now()
     const results = await resumeAll(context, output, task)
     const durationMs = Math.round(performance.now() - beganAtMs)
-    const { reason } = context.interruption
     const left = sessions.length - results.length
-    if (isOneOfMany || left > 0) {
-      printJoint(output, results, { left, elsewhere: elsewhere.size, folder: kept.folder, durationMs })
-    }
-    const codes = results.map((result) => exitCodeOf(result, reason))
     // Whoever moved a service must not hear that all is delivered.
-    if (elsewhere.size > 0) codes.push(EXIT.failed)
-    context.exitWith(left > 0 ? SIGNAL_EXIT[reason ?? 'SIGINT'] : jointExitCode(codes))
+    const status = jointStatus(results, { isLeft: left > 0, areSomeElsewhere: elsewhere.size > 0 })
+    if (isOneOfMany || left > 0) {
+      printJoint(output, results, { status, left, elsewhere: elsewhere.size, folder: kept.folder, durationMs })
+    }
+    context.exitWith(exitCodeOf(status, results, context.interruption.reason))
   })
 }
 
-type LeftOut = readonly [key: string, why: string]
+interface LeftOut {
+  readonly key: string
+  readonly fields: Readonly<Record<string, unknown>>
+  /** Completes "KEY is left out: it …". */
+  readonly why: string
+}
 
 /** Says of the first sessions that are left out why, and counts the others: a script may have failed every minute of a night. */
-function tellFirst(
-  output: Output,
-  left: readonly LeftOut[],
-  { line, rest }: { readonly line: (one: LeftOut) => string; readonly rest: string },
-): void {
-  for (const one of left.slice(0, NAMED_AT_MOST)) output.complain(line(one))
+function tellLeftOut(output: Output, left: readonly LeftOut[], rest: string): void {
+  for (const { key, fields } of left) output.event('leftOut', { key, ...fields })
+  for (const { key, why } of left.slice(0, NAMED_AT_MOST)) output.complain(`${key} is left out: it ${why}`)
   const more = left.length - NAMED_AT_MOST
   if (more > 0) output.complain(`${countOf(more, 'more session')} left out for the same reason. ${rest}`)
 }
@@ -140,8 +136,9 @@ function choose(
   })
 }
 
-/** How many sessions a signal left untouched, how many another service has, where all of them are kept, and how long it took. */
+/** The status of all, how many sessions a signal left untouched, how many another service has, where all are kept, and how long it took. */
 interface Joint {
+  readonly status: UploadResult['status']
   readonly left: number
   readonly elsewhere: number
   readonly folder: string
@@ -151,8 +148,7 @@ interface Joint {
 
 /** Prints the result of several sessions together, of none, or of one beside others. */
 function printJoint(output: Output, results: readonly UploadResult[], joint: Joint): void {
-  const { left, elsewhere, folder, durationMs } = joint
-  const status = jointStatus(results, { isLeft: left > 0, areSomeElsewhere: elsewhere > 0 })
+  const { status, left, elsewhere, folder, durationMs } = joint
   output.event('result', {
     flow: 'resume',
     status,

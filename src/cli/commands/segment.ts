@@ -2,12 +2,12 @@
 
 import type { Command } from 'commander'
 import { checkDomHand, checkText } from '../../client/checks.ts'
+import { given } from '../../core/given.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
 import { parseId, parseInteger, readObjectOption } from '../options/option-values.ts'
 import { addServiceOptions, type SharedOptions } from '../options/options.ts'
-import { called } from '../unclear-end.ts'
-import { printCalls } from '../views/plan-view.ts'
-import { uplinkFromOptions } from '../options/uplink-from-options.ts'
+import type { Output } from '../views/output.ts'
+import { answerTo } from '../single-call.ts'
 
 interface CreateOptions extends SharedOptions {
   readonly movementType: string
@@ -46,49 +46,36 @@ async function createSegment(context: CommandContext, options: CreateOptions): P
   const input = {
     movementTypeId: parseInteger(options.movementType, '--movement-type'),
     domHand: checkDomHand(options.domHand, '--dom-hand'),
-    ...(options.movement === undefined
-      ? {}
-      : { orgMovementIds: options.movement.map((id) => checkText(id, '--movement')) }),
+    ...given({ orgMovementIds: options.movement?.map((id) => checkText(id, '--movement')) }),
   }
-  const uplink = await uplinkFromOptions(options, context)
-  if (options.dryRun === true) {
-    printCalls(output, 'segment', ['POST /player_group_segments'])
-  } else {
-    const { analysisSegmentId, ...rest } = await called(
-      context,
-      output,
-      (calling) => uplink.client.playerGroupSegments.create(input, calling),
-      {
-        words: 'The segment may have been made. The same command makes another one; nothing uses the first.',
-        field: 'hasPossibleSegment',
-      },
-    )
-    const record = { analysis_segment_id: analysisSegmentId, ...rest }
-    output.document(record)
-    output.event('result', { flow: 'segment', status: 'completed', segmentId: analysisSegmentId, record })
-  }
+  const made = await answerTo(context, output, options, {
+    flow: 'segment',
+    shown: 'POST /player_group_segments',
+    doubt: {
+      words: 'The segment may have been made. The same command makes another one; nothing uses the first.',
+      field: 'hasPossibleSegment',
+    },
+    make: (client, calling) => client.playerGroupSegments.create(input, calling),
+  })
+  if (made === undefined) return
+  const { analysisSegmentId, ...rest } = made
+  printSegment(output, analysisSegmentId, { analysis_segment_id: analysisSegmentId, ...rest })
 }
 
 async function updateSegment(context: CommandContext, text: string, options: UpdateOptions): Promise<void> {
   const output = context.begin('segment', options)
   const id = parseId(text, 'the segment id', 'mocap-uplink segment create prints')
   const data = await interruptible(readObjectOption(options.data, '--data'), context.interruption)
-  const uplink = await uplinkFromOptions(options, context)
-  if (options.dryRun === true) {
-    printCalls(output, 'segment', [`PATCH /player_group_segments/${id}`])
-  } else {
-    const record = await called(
-      context,
-      output,
-      (calling) => uplink.client.playerGroupSegments.update({ id, data }, calling),
-      { words: 'The change may have been made. The same command makes it again.', field: 'hasPossibleChange' },
-    )
-    output.document(record)
-    output.event('result', {
-      flow: 'segment',
-      status: 'completed',
-      segmentId: record['analysis_segment_id'] ?? id,
-      record,
-    })
-  }
+  const record = await answerTo(context, output, options, {
+    flow: 'segment',
+    shown: `PATCH /player_group_segments/${id}`,
+    doubt: { words: 'The change may have been made. The same command makes it again.', field: 'hasPossibleChange' },
+    make: (client, calling) => client.playerGroupSegments.update({ id, data }, calling),
+  })
+  if (record !== undefined) printSegment(output, record['analysis_segment_id'] ?? id, record)
+}
+
+function printSegment(output: Output, segmentId: unknown, record: Readonly<Record<string, unknown>>): void {
+  output.document(record)
+  output.event('result', { flow: 'segment', status: 'completed', segmentId, record })
 }

@@ -52,5 +52,5 @@ export async function runUploadCommand(
   if (result.status === 'failed' && result.files.length === 0) output.complain(NOT_BEGUN)
   if (options.receipt !== undefined) await writeReceipt(options.receipt, upload.key, output, at, context.interruption)
   if (result.status === 'interrupted') await kept.close()
-  return exitCodeOf(result, stoppedBy)
+  return exitCodeOf(result.status, [result], stoppedBy)
 }

@@ -3,44 +3,33 @@
 
 import { writeFile } from 'node:fs/promises'
 
-import { invalid } from '../../core/errors.ts'
 import { createSeededChance } from './seeded-chance.ts'
 
 /** How far to grow, and with what. */
 export interface GrowMp4Options {
-  /** Size of the grown file: at least the clip and 8 bytes more, at most the clip and 4 GiB - 1 byte more. */
+  /** Size of the grown file: at least the clip and 8 bytes more, less than the clip and 4 GiB more. */
   readonly targetBytes: number
   /** Two clips grown with different seeds differ in nearly every byte of the payload. */
-  readonly payloadSeed: number | string
+  readonly payloadSeed: string
 }
 
 /** Size and type, four bytes each. */
 const BOX_HEADER_BYTES = 8
-/** The size of a box is an unsigned 32-bit number; the longer form is not needed here. */
-const MAX_BOX_BYTES = 2 ** 32 - 1
 const WINDOW_BYTES = 1024 * 1024
 
 /**
  * Writes `clip`, grown to `targetBytes`, to the file at `path`. An existing file is replaced. Uses 1 MiB of memory whatever
- * the size. Rejects with ERR_UPLOAD_INVALID_ARGUMENT if the size cannot be reached; file system errors pass as they are.
+ * the size.
  *
  * @param clip a whole MP4 file whose last box says its size (a last box of size 0, "to the end of the file", would
  * swallow the new one)
  */
 export async function growMp4(clip: Uint8Array, path: string, options: GrowMp4Options): Promise<void> {
-  const boxBytes = options.targetBytes - clip.byteLength
-  if (!Number.isInteger(boxBytes) || boxBytes < BOX_HEADER_BYTES || boxBytes > MAX_BOX_BYTES) {
-    invalid(
-      `A clip of ${clip.byteLength} bytes cannot be grown to ${options.targetBytes}: choose a whole number from ` +
-        `${clip.byteLength + BOX_HEADER_BYTES} to ${clip.byteLength + MAX_BOX_BYTES}.`,
-      { clipBytes: clip.byteLength, targetBytes: options.targetBytes },
-    )
-  }
-  await writeFile(path, grown(clip, boxBytes, options.payloadSeed))
+  await writeFile(path, grown(clip, options.targetBytes - clip.byteLength, options.payloadSeed))
 }
 
 // One window is enough: writeFile asks for the next piece only after the last one has been written.
-function* grown(clip: Uint8Array, boxBytes: number, payloadSeed: number | string): Generator<Uint8Array> {
+function* grown(clip: Uint8Array, boxBytes: number, payloadSeed: string): Generator<Uint8Array> {
   yield clip
   yield freeBoxHeader(boxBytes)
   const chance = createSeededChance(payloadSeed)

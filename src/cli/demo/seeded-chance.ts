@@ -11,8 +11,8 @@ export interface SeededChance {
 }
 
 /** Starts a sequence. Two seeds that differ as text give unrelated sequences. */
-export function createSeededChance(seed: number | string): SeededChance {
-  let state = spread(String(seed))
+export function createSeededChance(seed: string): SeededChance {
+  let state = spread(seed)
 
   function next(): number {
     // Marsaglia's 32-bit xorshift with the triple 13, 17, 5: full period for every state but zero.

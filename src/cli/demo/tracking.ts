@@ -75,7 +75,7 @@ interface Swing {
 }
 
 /** The text of one tracking file. The same seed gives the same text. */
-export function trackingFile(seed: number | string): string {
+export function trackingFile(seed: string): string {
   const swing = drawSwing(createSeededChance(seed))
   const frames = Array.from({ length: TRACKING_FRAME_COUNT }, (_, frame) => frameText(swing, frame)).join(',\n')
   const person = `{"personId":${swing.personId},"role":{"name":"Batter"},"joints":[\n${frames}\n]}`

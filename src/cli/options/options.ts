@@ -32,18 +32,6 @@ export interface SharedOptions {
   readonly dryRun?: boolean
 }
 
-/** The engine's options after the checks. Absent ones keep the engine's defaults. */
-export interface EngineChoices {
-  readonly partSizeBytes?: number
-  readonly concurrency?: number | 'auto'
-  readonly limitRate?: string
-  readonly isBackground?: boolean
-  readonly retries?: number
-  readonly giveUpAfterMs: number
-  readonly isFirstContactAwaited: boolean
-  readonly verify: 'md5' | 'full' | 'off'
-}
-
 const MAX_CONCURRENCY = 64
 /** The defaults that commander fills in. */
 export const OPTION_DEFAULTS = { concurrency: 'auto', verify: 'md5' } as const
@@ -123,8 +111,8 @@ export function addTransferOptions(command: Command): Command {
   return addServiceOptions(command)
 }
 
-/** Reads the engine's options. Throws ERR_UPLOAD_INVALID_ARGUMENT that names the option. */
-export function engineChoices(options: SharedOptions): EngineChoices {
+/** Reads the engine's options; those left out keep its defaults. Throws ERR_UPLOAD_INVALID_ARGUMENT that names the option. */
+export function engineChoices(options: SharedOptions) {
   const { partSize, concurrency, limitRate, retries } = options
   const { giveUpAfter, verify } = { ...OPTION_DEFAULTS, ...options }
   return {

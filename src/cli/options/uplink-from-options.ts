@@ -3,6 +3,7 @@
 import { beginsWithCertificate } from '../../adapters/node/http/certificate.ts'
 import { parseBaseUrl } from '../../client/base-url.ts'
 import { invalid } from '../../core/errors.ts'
+import { given } from '../../core/given.ts'
 import type { Journal } from '../../core/ports.ts'
 import type { Uplink } from '../../uplink.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
@@ -54,9 +55,7 @@ export async function uplinkFromOptions(
     baseUrl,
     credentials,
     isHttpAllowed,
-    ...(options.bearerHeader === undefined ? {} : { bearerHeader: options.bearerHeader }),
-    ...(caPem === undefined ? {} : { caPem }),
-    ...(journal === undefined ? {} : { journal }),
+    ...given({ bearerHeader: options.bearerHeader, caPem, journal }),
   })
 }
 

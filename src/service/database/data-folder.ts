@@ -85,9 +85,9 @@ async function checkObjects(folder: string, db: Database): Promise<void> {
 
 /**
  * Ties a database to the folder with its objects. Rejects with ForeignDataFolderError if they are in another folder: copies that share
- * the database and not the folder would not find each other's objects. `claim` makes what is missing, after a look that makes nothing.
+ * the database and not the folder would not find each other's objects. Claims the folder, after a look that makes nothing.
  */
-export async function tieToFolder(folder: string, db: Database, claim: () => Promise<void>): Promise<void> {
+export async function tieToFolder(folder: string, db: Database): Promise<void> {
   const known = async (): Promise<string | null> =>
     (await db.selectFrom('database_identity').select('folder_id').executeTakeFirstOrThrow()).folder_id
   const path = join(folder, FOLDER)
@@ -99,7 +99,7 @@ export async function tieToFolder(folder: string, db: Database, claim: () => Pro
   const found = await readIfThere(path)
   refuseOther(found, before)
   if (before === null && found === undefined && (await lacksAll(folder, db))) throw isElsewhere(folder, randomUUID())
-  await claim()
+  await claimDataFolder(folder, db)
   const own = await madeOnce(path, () => Promise.resolve(Buffer.from(randomUUID())))
   // Of copies that begin at once, one comes first.
   const first = db.updateTable('database_identity').set({ folder_id: own.toString().trim() })

@@ -17,11 +17,11 @@ import { storedRoutes } from '../routes/stored-routes.ts'
 import { videoRoutes } from '../videos/video-routes.ts'
 import { noteMethods } from './allowed-methods.ts'
 import { createCallBodies, type CallBodies } from './call-bodies.ts'
+import { watchConnections, type Connections } from './connections.ts'
 import { answerError, type Answering } from './error-answers.ts'
 import { holdExpectedBodies, inviteBody } from './expected-bodies.ts'
 import { metricsRoute, type Metrics } from './metrics.ts'
 import { allowOtherOrigins, ORIGIN_HEADERS } from './other-origins.ts'
-import { boundPipelining } from './pipelined-requests.ts'
 import { errorBody } from './replies.ts'
 import { pathOf, requireOneHost } from './request-heads.ts'
 import { echoRequestIds, requestIdOf } from './request-ids.ts'
@@ -37,8 +37,13 @@ export interface ServerOptions {
   readonly lay?: ((app: FastifyInstance) => void) | undefined
 }
 
+export interface Server {
+  readonly app: FastifyInstance
+  readonly connections: Connections
+}
+
 /** Builds the server, which does not listen yet. */
-export function createServer(context: ServiceContext, { metrics, lay }: ServerOptions): FastifyInstance {
+export function createServer(context: ServiceContext, { metrics, lay }: ServerOptions): Server {
   const { limits, trustedProxies, bodyIdleMs } = context.settings
   const app = fastify({
     logger: loggerOptions(context),
@@ -62,10 +67,10 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
         .headers(ORIGIN_HEADERS)
         .send(UNREADABLE)
     },
-    clientErrorHandler: answerUnreadable,
+    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, connections.isAnswering(socket)),
   })
   holdExpectedBodies(app.server)
-  boundPipelining(app.server)
+  const connections = watchConnections(app.server)
   // No body is read before its caller and purpose are known. Node discards an unread body as it arrives.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
@@ -111,7 +116,7 @@ export function createServer(context: ServiceContext, { metrics, lay }: ServerOp
       done()
     })
   }
-  return app
+  return { app, connections }
 }
 
 type Routes = (app: FastifyInstance, context: ServiceContext) => void

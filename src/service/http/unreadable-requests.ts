@@ -5,16 +5,15 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 
 import { ORIGIN_HEADERS } from './other-origins.ts'
-import { isAnswering } from './pipelined-requests.ts'
 import { errorBody } from './replies.ts'
 
 /** What an unreadable request is answered with. */
 export const UNREADABLE = errorBody('invalid_request', 'The path or a header is malformed.')
 
-/** Closes a connection on which Node's parser has failed, with an answer if none has begun there. */
-export function answerUnreadable(error: { readonly code?: string }, socket: Socket): void {
+/** Closes a connection on which Node's parser has failed, with an answer unless one has begun there. */
+export function answerUnreadable(error: { readonly code?: string }, socket: Socket, isAnswering: boolean): void {
   // After a reset nobody listens any more.
-  if (socket.writable && error.code !== 'ECONNRESET' && !isAnswering(socket)) {
+  if (socket.writable && error.code !== 'ECONNRESET' && !isAnswering) {
     const status = statusOf(error.code)
     const body = JSON.stringify(UNREADABLE)
     const headers = {

@@ -49,7 +49,7 @@ it('answers a head that came too slowly with 408, after which a client tries aga
   const heard: string[] = []
   const socket = { writable: true, write: (text: string) => heard.push(text), destroy: () => heard.push('closed') }
 
-  answerUnreadable({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, socket as unknown as Socket)
+  answerUnreadable({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, socket as unknown as Socket, false)
 
   expect(heard).toEqual([expect.stringMatching(/^HTTP\/1.1 408 Request Timeout\r\n/), 'closed'])
 })

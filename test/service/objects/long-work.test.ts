@@ -83,7 +83,7 @@ it('signs no more addresses of a registration when its caller has hung up', asyn
     server.addHook('onError', async (_request, _reply, error) => end(error))
     server.addHook('onSend', async () => end('answered'))
   }
-  const app = createServer({ ...context, bucket }, { metrics: createMetrics(), lay })
+  const { app } = createServer({ ...context, bucket }, { metrics: createMetrics(), lay })
   undo.push(() => app.close())
   await app.listen({ port: 0, host: '127.0.0.1' })
   const filenames = Array.from({ length: 10_000 }, (_, index) => `${index}.action`)

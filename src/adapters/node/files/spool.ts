@@ -77,6 +77,8 @@ async function createFile(parent: string): Promise<{ folder: string; path: strin
 }
 
 async function removeFolder(folder: string): Promise<void> {
+  // Once it is gone, its name may be that of another's folder.
+  if (!folders.has(folder)) return
   await rm(folder, { recursive: true, force: true })
   forget(folder)
 }

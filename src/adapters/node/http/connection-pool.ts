@@ -12,6 +12,8 @@ import type { Wire } from './wire.ts'
 export interface Connection {
   readonly client: Client
   readonly wire: Wire
+  /** Where it leads. */
+  readonly origin: Origin
   /** True if an earlier request has used it. */
   readonly isReused: boolean
 }
@@ -68,7 +70,6 @@ const TELL_EVERY_MS = 1_000
 export function createConnectionPool(options: ConnectionPoolOptions): ConnectionPool {
   const { connect, descriptors, maxConnectionsPerHost } = options
   const origins = new Map<string, Origin>()
-  const owners = new WeakMap<Client, Origin>()
   // One controller for each acquisition and not AbortSignal.any: Node 20 keeps what that makes as long as its sources
   // live.
   const acquiring = new Set<AbortController>()
@@ -115,9 +116,8 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       'close',
       descriptors.opened('connection', () => dropIdle(origin, client)),
     )
-    owners.set(client, origin)
     client.once('disconnect', () => dropIdle(origin, client))
-    const connection = { client, wire, isReused: false }
+    const connection = { client, wire, origin, isReused: false }
     origin.busy.add(connection)
     return connection
   }
@@ -153,8 +153,8 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       }
     },
     release: (connection) => {
-      const origin = owners.get(connection.client)
-      if (!origin?.busy.delete(connection)) return
+      const { origin } = connection
+      if (!origin.busy.delete(connection)) return
       // A connection that has ended is not kept. Closing ends all of them.
       if (!connection.wire.socket.destroyed) {
         if (descriptors.idle(origin)) void end(connection)
@@ -163,8 +163,8 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       give(origin)
     },
     discard: (connection) => {
-      const origin = owners.get(connection.client)
-      if (!origin?.busy.delete(connection)) return
+      const { origin } = connection
+      if (!origin.busy.delete(connection)) return
       void end(connection)
       give(origin)
     },

@@ -55,6 +55,17 @@ describe('createSpool', () => {
     expect(openFiles(tempDir)).toEqual([])
   })
 
+  it.skipIf(process.platform === 'win32')('touches nothing that has taken its name since it lost it', async () => {
+    const spool = await createSpool(tempDir)
+    const taken = dirname(spool.path)
+    await mkdir(taken)
+    await writeFile(join(taken, 'of another user'), '')
+
+    await spool.remove()
+
+    expect(await readdir(taken)).toEqual(['of another user'])
+  })
+
   it('rejects where there is no folder, naming it', async () => {
     const missing = join(tempDir, 'missing')
 
