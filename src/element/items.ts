@@ -60,6 +60,8 @@ export function newItem(known: Identity | ChosenFile, state: ItemState = 'ready'
     confirmedBytes: 0,
     bytesPerSecond: 0,
     retries: 0,
+    // What an earlier upload takes may have been a row itself.
+    former: undefined,
   }
 }
 

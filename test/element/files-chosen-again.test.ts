@@ -3,9 +3,9 @@
 import { expect, it } from 'vitest'
 import { chosenFile, type ChosenFile } from '../../src/element/chosen-files.ts'
 import type { Setting } from '../../src/element/setting.ts'
-import { isDelivered } from '../../src/element/items.ts'
+import { isDelivered, isReady } from '../../src/element/items.ts'
 import { createUploadList, type UploadList } from '../../src/element/upload-list.ts'
-import { ignore, neverBegin, keeping, UPLINK, driven, chosen } from './upload-list-rig.ts'
+import { ignore, neverBegin, refuse, keeping, UPLINK, driven, chosen } from './upload-list-rig.ts'
 
 /** Chooses files, the first of them in place of the first row. */
 function again(list: UploadList, ...files: readonly [ChosenFile, ...ChosenFile[]]): void {
@@ -255,6 +255,30 @@ it('has in its place again the newest of those that were begun, when the third i
     [120, 'failed'],
   ])
   expect(list.totals()).toMatchObject(counts(2, 1, 1))
+})
+
+it('has nothing in its place again when what was chosen in its stead went on with an earlier upload, and is removed there', async () => {
+  const { list, first } = await withChangedFile()
+  first.end()
+  await expect.poll(() => list.phase()).toBe('settled')
+  again(list, chosen('swing-01.mp4', 120))
+  const early = list.items.filter(isReady)[0]!
+  list.remove(early)
+  const newest = chosen('swing-01.mp4', 140)
+  list.add([newest], new Map([[list.items.find(({ bytes }) => bytes === 100)!, newest]]))
+
+  const failing = { ...driven('earlier', 120).upload, done: () => Promise.reject(new Error('no')) }
+  const { name: fileName, name, size: bytes } = early.file
+  const files = [{ fileIndex: 0, name, fileName, location: name, bytes }]
+  list.adopt(UPLINK, failing, { files, found: new Map([[0, early]]) })
+  await expect.poll(() => list.phase()).not.toBe('uploading')
+  // No journal has it any more.
+  const retried = list.retry(UPLINK, { begin: neverBegin, resume: refuse })
+  await list.giveUp('discard')
+  await retried
+  list.remove(list.items.find((item) => item.bytes === 120)!)
+
+  expect(list.items.map((item) => item.bytes)).toEqual([1000, 140])
 })
 
 it('does not send a file twice that was chosen again, when the rest of its former upload is tried again', async () => {
