@@ -6,12 +6,12 @@
 // process look alive or far away, so a session is refused but never endangered.
 
 import { readlinkSync } from 'node:fs'
-import { access, readFile } from 'node:fs/promises'
+import { access } from 'node:fs/promises'
 import { win32 } from 'node:path'
 import { promisify } from 'node:util'
 
-import { descriptors } from './descriptors.ts'
 import { errorCode } from './file-problem.ts'
+import { textIn } from './journal/patient-files.ts'
 
 /** How a platform is asked. What it does not tell is undefined. */
 export interface PlatformReads {
@@ -61,13 +61,9 @@ export const systemReads: PlatformReads = {
   platform: process.platform,
   env: process.env,
   async textOf(path) {
-    try {
-      // A lock written without these facts could never be known for that of a process that is gone.
-      const text = await descriptors.patiently('journal', () => readFile(path, 'utf8'))
-      return text.trim() || undefined
-    } catch {
-      return undefined
-    }
+    // As patiently as the journal: a lock written without these facts could never be known for that of a process that is gone.
+    const text = await textIn(path).catch(() => '')
+    return text.trim() || undefined
   },
   // Opens nothing: where no file can be opened any more, it still knows.
   isMissing: (path) =>
