@@ -47,6 +47,14 @@ import type {
   VideoUploadInput,
   WindowBodiesOptions,
 } from '../src/index.ts'
+import type {
+  FaultPlan,
+  JwtOptions,
+  KeyRingOptions,
+  S3Options,
+  ServiceLimits,
+  ServiceOptions,
+} from '../src/service/index.ts'
 import { bytesSource } from '../src/adapters/web/bytes-source.ts'
 
 const baseUrl = 'https://service.example'
@@ -70,6 +78,8 @@ describe('options that are present but undefined', () => {
       | (DiskJournalOptions | IndexedDbJournalOptions | WorkerHasherOptions | StartHashersOptions | UploadStoreOptions)
       | (UploadErrorOptions | PlanFileOptions | PollingOptions | CallOptions | FreeCallOptions | LettingGo)
       | (VideoUploadInput | VideoFileInput | MocapSessionInput | RegisterFilesInput | AnalysisInput | SegmentInput)
+      | (ServiceOptions | S3Options | JwtOptions | ServiceLimits | KeyRingOptions | FaultPlan)
+      | FaultPlan['rules'][number]
       | (ConfirmFileInput | Omit<Source, 'dispose'>)
     >
     // Where one refuses, the compiler names it here.
