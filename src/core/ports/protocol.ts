@@ -87,8 +87,11 @@ export type Verdict =
       readonly error: UploadError
       /** The pause that the far end asks for, ms. At most an hour of it is kept; what is no number asks for nothing. */
       readonly retryAfterMs?: number
-      /** It takes nothing now, whatever it is sent: such an answer uses up an eighth of an attempt, and three in a row are an outage. */
-      readonly isThrottle: boolean
+      /**
+       * It takes nothing now, whatever it is sent: such an answer uses up an eighth of an attempt, and three in a row are an outage.
+       * Default false; the status 429, 502, 503 or 504 of the error says the same.
+       */
+      readonly isThrottle?: boolean
     }
   | { readonly kind: 'renew'; readonly error: UploadError }
   | { readonly kind: 'final'; readonly error: UploadError }
