@@ -10,7 +10,7 @@ import { Client } from 'pg'
 import { afterAll, beforeAll, expect, inject, it, onTestFinished, vi } from 'vitest'
 
 import { newDatabase, queryOnce } from '../../helpers/postgres-server.ts'
-import { startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
+import { startUnderTest, startWithObjectsIn, type ServiceUnderTest } from '../service-under-test.ts'
 
 let service: ServiceUnderTest
 beforeAll(async () => {
@@ -80,6 +80,24 @@ it('keeps a byte order mark that its name begins with, in every answer and after
 
   const answers = [draft, submitted.json, found.json, list.requested_analyses[0]] as { name: string }[]
   expect(answers.map(({ name }) => name)).toEqual(answers.map(() => report.name))
+})
+
+it('waits for room on a full disk, as whatever writes does, and is read meanwhile', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'service-analyses-'))
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
+  const options = { analysisCompletesAfterMs: 0 }
+  const before = await startWithObjectsIn(dataDir, options)
+  await before.call('POST', '/player_group_segments', { movement_type_id: 1, dom_hand: 'RHA' })
+  const report = { name: 'Report', primary_analysis_segment_id: 1, status: 'requested' }
+  await before.call('POST', '/requested_analyses', report)
+  await before.close()
+
+  const full = await startWithObjectsIn(dataDir, { ...options, keepFreeBytes: 2 ** 60 })
+  onTestFinished(() => full.close())
+  expect((await full.call('PATCH', '/requested_analyses/1/submit')).status).toBe(503)
+  const found = await full.call('GET', '/requested_analyses/1')
+
+  expect([found.status, found.json]).toMatchObject([200, { status: 'requested' }])
 })
 
 it('fixes its segment, which reads one analysis of those that use it', async () => {
