@@ -21,16 +21,16 @@ export interface FixedEngineOptions {
   readonly clock: Clock
   readonly random: Random
   /** Computes the MD5 of every part; absent: nothing is verified. */
-  readonly hasher?: Hasher
+  readonly hasher?: Hasher | undefined
   /** Parts in flight across all sessions, 1 to 64. Those whose sources hang, or did, do not count. */
   readonly concurrency: number
   /** The maximum number of tries of a part, the first included. An attempt that never reached the host uses none up. Default 8. */
-  readonly retries?: number
+  readonly retries?: number | undefined
   /** How long a host may be out of reach before the session fails, ms. Default 1 h. */
-  readonly giveUpAfterMs?: number
-  readonly timeouts?: Partial<AttemptTimeouts>
+  readonly giveUpAfterMs?: number | undefined
+  readonly timeouts?: Partial<AttemptTimeouts> | undefined
   /** `windowBodies()`, for bytes that must pass through our memory. Absent: only Blobs that go to the network unread can be sent. */
-  readonly bodies?: WindowBodies
+  readonly bodies?: WindowBodies | undefined
 }
 
 export interface EngineOptions
