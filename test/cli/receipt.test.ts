@@ -81,6 +81,17 @@ it('proves the file that was delivered', async () => {
   expect([code, stdout]).toEqual([0, 'proven swing.mp4\n1 of 1 file proven\n'])
 })
 
+it('does not look at files that the receipt does not know, which is no reason to erase them: its help says so', async () => {
+  await mkdir(join(cli.folder, 'card'))
+  for (const name of ['swing.mp4', 'later.mp4']) await writeFile(join(cli.folder, 'card', name), bytes)
+
+  const { code, stdout } = await run('receipt', 'check', 'receipt.json', 'card')
+  const help = await run('help', 'receipt', 'check')
+
+  expect([code, stdout]).toEqual([0, 'proven swing.mp4\n1 of 1 file proven\n'])
+  expect(help.stdout.replaceAll(/\s+/g, ' ')).toContain('Files that it does not know are not looked at')
+})
+
 it('finds one byte that differs, and names the part', async () => {
   const changed = Buffer.from(bytes)
   changed[6 * 1024 * 1024] = (changed[6 * 1024 * 1024] ?? 0) ^ 1

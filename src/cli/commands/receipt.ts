@@ -16,7 +16,8 @@ type ReceiptOptions = Pick<SharedOptions, 'stateDir' | 'json' | 'quiet'> & { rea
 
 const CHECK_HELP =
   'Ends with 0 when every file that the receipt says is confirmed was given and is proven byte for byte, ' +
-  'with 1 when one differs, is missing or cannot be proven.'
+  'with 1 when one differs, is missing or cannot be proven. Files that it does not know are not looked at: before you ' +
+  'erase a card, see that its upload ended with 0, too.'
 
 export function addReceiptCommand(program: Command, context: CommandContext): void {
   const receipt = program.command('receipt').description('show what a session delivered, and check files against it')
