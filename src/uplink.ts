@@ -99,6 +99,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
   // Callers in plain JavaScript have no compiler to stop them.
   if (!['md5', 'full', 'off'].includes(verify)) invalid(`verify must be md5, full or off, not ${verify}.`)
   const hasher = verify === 'off' ? undefined : ports.hasher
+  const provesAll = verify === 'full'
   // Each option is named, because a host may pass an object with getters on its class or with fields that do not belong here.
   const engineOptions = given({
     transport: storageTransport,
@@ -146,9 +147,9 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     addressPolicy,
     sourceAt: ports.sourceAt,
     hasher,
-    contentHasher: verify === 'full' ? ports.contentHasher : undefined,
+    contentHasher: provesAll ? ports.contentHasher : undefined,
+    provesAll,
     partSizeBytes: options.partSizeBytes,
-    verifyDepth: verify === 'full' ? 'full' : 'sample',
   }
 
   /** For every method that begins something. */

@@ -109,7 +109,9 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     if (looking) await (isUnread ? looking : tellHang(clock, looking, onHang))
     // A far end that took only some of the bytes has proven nothing about the digest of all of them.
     const digest = result.acceptedEnd === unit.end ? body.digest() : undefined
-    return receiptOf(unit, reply, result, isPromise(digest) ? await digest : digest)
+    const end = receiptOf(unit, reply, result, isPromise(digest) ? await digest : digest)
+    if (end.kind === 'refused') transport.distrust?.(request)
+    return end
   } catch (error) {
     const ending = request ? transport.endingOf(request) : 'neverWhole'
     const readError = body?.readError?.()

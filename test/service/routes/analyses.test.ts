@@ -60,6 +60,8 @@ it('is renamed by its record, as it was answered, also once it is completed, and
   await service.call('PATCH', `${path}/submit`)
   service.advance(60_000)
   const completed = (await service.call('GET', path)).json as object
+  service.advance(60_000)
+  expect((await service.call('GET', path)).json).toEqual(completed)
   const renamed = await service.call('PATCH', path, { ...completed, name: 'Last' })
 
   expect([renamed.status, renamed.json]).toMatchObject([200, { name: 'Last', status: 'completed' }])

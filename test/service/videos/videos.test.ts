@@ -149,6 +149,24 @@ it('tells the first twenty problems of a create, however many files have one', a
   )
 })
 
+it('takes no create with a part that no PUT may carry', async () => {
+  const most = 5 * 1024 ** 3
+  const file = (bytes: number, chunks: number) => ({
+    ...{ raw_file_name: 'clip.mp4', file_size_bytes: bytes, number_of_chunks: chunks },
+  })
+  const { json } = await service.call('POST', '/upload_videos', {
+    ...{ movement_type_id: 1, player_id: 'p-17', session_date: '2026-11-20', session_type_id: 2 },
+    files: [file(most, 1), file(most + 1, 1), file(2 * most, 2), file(2 * most + 1, 2)],
+  })
+
+  const { errors } = json as { errors?: unknown }
+  const problem = (least: number) => `expected at least ${least}: no chunk may be above 5 GiB`
+  expect(errors).toEqual([
+    { field: 'files.1.number_of_chunks', problem: problem(2) },
+    { field: 'files.3.number_of_chunks', problem: problem(3) },
+  ])
+})
+
 it('tells our client what is wrong with a create in words that it shows', async () => {
   const { client } = createUplink({ baseUrl: service.url, credentials: { apiKey: API_KEY } })
 
