@@ -19,9 +19,9 @@ export interface UndiciTransportOptions extends ConnectorOptions {
    * The most connections to one origin, idle ones included. Further requests wait. Default 63, which is 64 with a bare
    * handshake beside them, and one more than an engine has parts in flight, so that no call waits for a part.
    */
-  readonly maxConnectionsPerHost?: number
+  readonly maxConnectionsPerHost?: number | undefined
   /** How long an idle connection is kept, ms. Default 4000. A server that names a shorter time is obeyed. */
-  readonly keepAliveMs?: number
+  readonly keepAliveMs?: number | undefined
 }
 
 /**
