@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 
+import { diskThreads } from '../../../../src/adapters/node/files/disk-threads.ts'
 import { fileSourceOn } from '../../../../src/adapters/node/files/file-source.ts'
-import type { Source } from '../../../../src/core/ports.ts'
+import type { Reader, Source } from '../../../../src/core/ports.ts'
 
 const BYTES = 600_000
 /** So little that other files may have the same in these places, as far as anybody knows, and so much that none has. */
@@ -32,10 +33,14 @@ async function written(): Promise<string> {
 }
 
 /** As an upload opens it that sends its first bytes. */
-async function sent(source: Source, path: string, bytes: number): Promise<void> {
+async function sending(source: Source, path: string, bytes: number): Promise<Reader> {
   const reader = await source.open(await identityOf(path))
   for (let at = 0; at < bytes; at += 50_000) await reader.read(new Uint8Array(50_000), at)
-  await reader.close()
+  return reader
+}
+
+async function sent(source: Source, path: string, bytes: number): Promise<void> {
+  await (await sending(source, path, bytes)).close()
 }
 
 async function identityOf(path: string) {
@@ -71,4 +76,56 @@ it('goes on where little was sent of it if only the file has another number: its
   await rename(`${path}.copy`, path)
 
   await (await source.open(identity)).close()
+})
+
+it('is left to a resume also where the end of its upload found it gone', async () => {
+  const path = await written()
+  const source = fileSourceOn(ownDrive, path)
+  const reader = await sending(source, path, LITTLE)
+  await rename(path, `${path}.away`)
+  await expect(reader.verify()).rejects.toMatchObject({ isRetryable: true, details: { systemCode: 'ENOENT' } })
+  await reader.close()
+  await rename(`${path}.away`, path)
+
+  const opening = Promise.resolve(source.open(await identityOf(path)))
+  await expect(opening).rejects.toMatchObject({ code: 'ERR_UPLOAD_SOURCE_READ', isRetryable: false })
+})
+
+it('goes on where little was sent of it if a read of it failed on a drive that was there', async () => {
+  const path = await written()
+  let isFailing = false
+  const failing: typeof ownDrive = {
+    mayAskNow: () => true,
+    askNow(work) {
+      if (isFailing) throw Object.assign(new Error('EIO'), { code: 'EIO' })
+      return ownDrive.askNow(work)
+    },
+  }
+  const source = fileSourceOn(failing, path)
+  const reader = await sending(source, path, LITTLE)
+  isFailing = true
+  await expect(reader.read(new Uint8Array(50_000), LITTLE)).rejects.toMatchObject({ isRetryable: true })
+  isFailing = false
+  await reader.close()
+
+  await (await source.open(await identityOf(path))).close()
+})
+
+it('tells a read that was ended while it waited for a thread by the reason of that, and by none of its own', async () => {
+  const path = await written()
+  let mayAskNow = true
+  const source = fileSourceOn({ ...ownDrive, mayAskNow: () => mayAskNow }, path)
+  const reader = await source.open(await identityOf(path))
+  mayAskNow = false
+  const drives = Array.from({ length: 200 }, (_, index) => `drive ${String(index)}`)
+  for (const drive of drives) diskThreads.begin(drive, () => undefined)
+  const stopping = new AbortController()
+  const reason = new Error('stopped')
+
+  const reading = reader.read(new Uint8Array(50_000), 0, stopping.signal)
+  stopping.abort(reason)
+  await expect(reading).rejects.toBe(reason)
+
+  for (const drive of drives) diskThreads.end(drive)
+  await reader.close()
 })
