@@ -5,7 +5,6 @@ import { createClient } from './client/service-client.ts'
 import { readAddressPolicy } from './core/address/address-policy.ts'
 import { createTunedEngine } from './core/engine.ts'
 import { invalid } from './core/errors.ts'
-import { given } from './core/given.ts'
 import { failingAsOurs } from './core/journal/journal-failure.ts'
 import type { LimitRate } from './core/line/timetable.ts'
 import { giveTime } from './core/time/unless-late.ts'
@@ -101,7 +100,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
   const hasher = verify === 'off' ? undefined : ports.hasher
   const provesAll = verify === 'full'
   // Each option is named, because a host may pass an object with getters on its class or with fields that do not belong here.
-  const engineOptions = given({
+  const engineOptions = {
     transport: storageTransport,
     clock,
     random,
@@ -116,9 +115,9 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     allocate: ports.allocate,
     wholeBodies: ports.wholeBodies,
     hearing: ports.hearing,
-  })
+  }
   const closing = new AbortController()
-  const clientOptions = given({
+  const clientOptions = {
     baseUrl: options.baseUrl,
     credentials: options.credentials,
     transport,
@@ -131,7 +130,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     callTimeoutMs: options.callTimeoutMs,
     isFirstContactAwaited: options.isFirstContactAwaited,
     explain: ports.explain,
-  })
+  }
   const engine = createTunedEngine(engineOptions, tuning)
   const { client, memory } = createClient(clientOptions)
   const running = createRunning()

@@ -95,7 +95,7 @@ describe('an answer that came once too often, behind the whole of the next file'
 function plainPuts(origin: string): Protocol {
   const units = { minBytes: 0, maxBytes: 16 * MIB, maxCount: 1, multipleOfBytes: 1 }
   return {
-    traits: { units, order: 'any', addressing: 'session', batchSize: 1, cancelScope: 'none', confirms: false },
+    traits: { units, order: 'any', addressing: 'session', batchSize: 1 },
     create: (files) =>
       Promise.resolve({
         sessionId: 'session',
