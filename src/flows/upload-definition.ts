@@ -51,7 +51,7 @@ export interface UploadDefinition {
   readonly partSizeBytes?: PartSize | undefined
   readonly renewAddresses?: RenewAddresses | undefined
   readonly signal?: AbortSignal | undefined
-  /** How much of what an earlier run sent is read again. Default `sample`. */
+  /** How much of what an earlier run sent is read again: `full` is every part; `sample` (default) the first, the last and three others. */
   readonly verifyDepth?: 'sample' | 'full' | undefined
   /** An earlier run began to cancel and may have told the service without hearing its answer. Default false. */
   readonly wasCancelAsked?: boolean

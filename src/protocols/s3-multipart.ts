@@ -77,8 +77,6 @@ export function s3Multipart(options: S3MultipartOptions): Protocol {
       order: 'any',
       addressing: 'batches',
       batchSize: BATCH_SIZE,
-      cancelScope: 'session',
-      confirms: true,
     },
     async create(files, signal, onWaiting, isReplacing = false) {
       const keyed = files.map((file) => ({ fileIndex: file.fileIndex, key: keyOf(file) }))

@@ -17,7 +17,7 @@ function protocolWith(own: Partial<Protocol>, addressing: 'session' | 'batches' 
   return {
     traits: {
       ...{ units: { minBytes: 1, maxBytes: 1_000, maxCount: 10, multipleOfBytes: 1 }, order: 'any', addressing },
-      ...{ batchSize: 10, cancelScope: 'session', confirms: own.confirm !== undefined },
+      batchSize: 10,
     },
     create: () => Promise.resolve({ sessionId: 7, ...(addressing === 'session' && { files: addressed }) }),
     register: () => Promise.resolve(addressed),

@@ -346,7 +346,7 @@ describe('mocap-uplink/testing', () => {
           const address = (name) => 'http://127.0.0.1:1/' + encodeURIComponent(name)
           const reply = { status: 200, headers: {}, body: new Uint8Array(), isBodyCut: false }
           const told = ({ lengthBytes, bytes }) => lengthBytes ?? bytes.byteLength
-          const ofSession = { order: 'any', addressing: 'session', batchSize: 1, cancelScope: 'none', confirms: false }
+          const ofSession = { order: 'any', addressing: 'session', batchSize: 1 }
           return {
             protocol: {
               traits: { units: face.ONE_PUT_LIMITS, ...ofSession },
@@ -447,7 +447,7 @@ describe('mocap-uplink/testing', () => {
         await once(server, 'listening')
         const origin = 'http://127.0.0.1:' + server.address().port
         const addressed = ({ fileIndex, name }) => ({ fileIndex, addresses: [origin + '/' + encodeURIComponent(name)] })
-        const ofSession = { order: 'any', addressing: 'session', batchSize: 1, cancelScope: 'none', confirms: false }
+        const ofSession = { order: 'any', addressing: 'session', batchSize: 1 }
         const transport = undiciTransport()
         return {
           protocol: {

@@ -22,10 +22,6 @@ export interface ProtocolTraits {
   readonly addressing: 'session' | 'batches'
   /** The maximum number of files in one registration; unused when addressing is `session`. */
   readonly batchSize: number
-  /** What `cancel` ends at the far end. */
-  readonly cancelScope: 'session' | 'none'
-  /** Whether a file needs a call of its own after its last receipt. */
-  readonly confirms: boolean
 }
 
 /** A file with its fixed plan; plain data, journalled. */
@@ -178,7 +174,7 @@ export interface Protocol {
   /** What an answer means. Pure. */
   judge(reply: TransportReply, unit: Unit): Verdict
   /**
-   * Where `traits.confirms`: tells the far end that a file is complete. Safe to repeat with the same receipts. It may have been heard
+   * For a far end that has to be told when a file is complete, after its last receipt. Safe to repeat with the same receipts. It may have been heard
    * when it rejects, unless the `details.isDoubtful` of an UploadError is false.
    */
   confirm?(
@@ -188,6 +184,6 @@ export interface Protocol {
     signal: AbortSignal,
     onWaiting?: OnWaiting,
   ): Promise<void>
-  /** Where cancelScope is `session`: ends it. Safe to repeat. */
+  /** Ends a session, where the far end can. Safe to repeat. */
   cancel?(sessionId: string | number, signal: AbortSignal): Promise<void>
 }

@@ -17,7 +17,7 @@ export function tusProtocol({ endpoint, transport }: TusOptions): Protocol {
   return {
     traits: {
       units: { minBytes: 1, maxBytes: 2 ** 40, maxCount: 10_000, multipleOfBytes: 1 },
-      ...{ order: 'next', addressing: 'session', batchSize: 0, cancelScope: 'session', confirms: false },
+      ...{ order: 'next', addressing: 'session', batchSize: 0 },
     },
     async create(files, signal) {
       const addressed = []
