@@ -118,7 +118,6 @@ function definitionOf(context: FlowContext, folded: FoldedJournal, options: Resu
     protocol: protocolOf(context, folded, options),
     renewAddresses: options.renewAddresses,
     signal: options.signal,
-    verifyDepth: context.verifyDepth,
     files: soughtFiles(folded).map((sought) => ({ source: source?.(sought) ?? missingSource(sought.name) })),
   }
 }

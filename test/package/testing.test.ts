@@ -390,7 +390,7 @@ describe('mocap-uplink/testing', () => {
           status === 200
             ? { kind: 'received', acceptedEnd: end }
             : {
-                ...{ kind: 'retry', error: failed({ isRetryable: true }), isThrottle: false },
+                ...{ kind: 'retry', error: failed({ isRetryable: true }) },
                 retryAfterMs: Number(headers['retry-after']) * 1000,
               },
       })
@@ -464,7 +464,7 @@ describe('mocap-uplink/testing', () => {
               if (status === 200) return { kind: 'received', acceptedEnd: end }
               const facts = { status, isRetryable: true }
               const error = new HttpStatusError('ERR_UPLOAD_HTTP_STATUS', 'It answers ' + status + '.', facts)
-              return { kind: 'retry', error, isThrottle: status === 503 }
+              return { kind: 'retry', error }
             },
           },
           transport,

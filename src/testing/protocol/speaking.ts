@@ -14,7 +14,7 @@ const json = (code: string): string => JSON.stringify({ error: { code, message: 
 
 /** Its traits, and its judgement. */
 export function describeSpeaking({ begin }: ProtocolRig): void {
-  it('has traits that can be kept, and the verb that they name', async () => {
+  it('has traits that leave room for a part, and registers where addresses come in batches', async () => {
     const { protocol } = await begin()
     const { units, addressing, batchSize } = protocol.traits
 

@@ -55,7 +55,7 @@ function judge(reply: TransportReply, unit: Unit): Verdict {
   // 409: another offset; 423: another request holds the upload. Both pass.
   const isRetried = isSuccess || reply.status === 409 || reply.status === 423
   if (!isRetried) return classifyStorageFailure(reply, unit)
-  return { kind: 'retry', error: refusal('A unit was not taken', reply), isThrottle: false }
+  return { kind: 'retry', error: refusal('A unit was not taken', reply) }
 }
 
 function refusal(what: string, { status }: TransportReply): UploadError {

@@ -11,6 +11,7 @@ import { networkFailure } from './network-failure.ts'
 import { createRoundTrip } from './round-trip.ts'
 import { createSpareControllers } from './spare-controllers.ts'
 import { createTargetReader, readUrl } from './target.ts'
+import type { Wire } from './wire.ts'
 
 /** How the transport connects. */
 export interface UndiciTransportOptions extends ConnectorOptions {
@@ -44,6 +45,8 @@ export function undiciTransportOn(descriptors: Descriptors, options: UndiciTrans
   const connect = createConnector(options)
   const pool = createConnectionPool({ connect, descriptors, maxConnectionsPerHost, keepAliveMs })
   const endings = new WeakMap<TransportRequest, AttemptEnding>()
+  /** What brought the answer to a request, if it was kept. */
+  const wires = new WeakMap<TransportRequest, Wire>()
 
   const readTarget = createTargetReader()
   const acquire = async (request: TransportRequest, isFresh: boolean): Promise<Connection> => {
@@ -78,8 +81,10 @@ export function undiciTransportOn(descriptors: Descriptors, options: UndiciTrans
       throw error
     }
     if (result.kind === 'answered') {
-      if (result.isReusable) pool.release(connection)
-      else pool.discard(connection)
+      if (result.isReusable) {
+        wires.set(request, connection.wire)
+        pool.release(connection)
+      } else pool.discard(connection)
       return result.reply
     }
     pool.discard(connection)
@@ -105,6 +110,7 @@ export function undiciTransportOn(descriptors: Descriptors, options: UndiciTrans
     },
     roundTrip: createRoundTrip(options),
     endingOf: (request) => endings.get(request) ?? 'neverWhole',
+    distrust: (request) => wires.get(request)?.reset(),
     close: () => pool.close(),
   }
 }
