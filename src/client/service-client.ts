@@ -27,12 +27,12 @@ export interface ServiceClientOptions {
   /** Time limit of one try of a call, and of a function that gets a credential, ms. Default 30,000. */
   readonly callTimeoutMs?: number | undefined
   /**
-   * How many tries may follow the first. Tries without an answer, or answered with 429, 502, 503 or 504, do not count
+   * How many tries may follow the first. Tries without an answer, or answered with 429, 502, 503, 504 or 511, do not count
    * (`giveUpAfterMs` limits those), but a create that may have been heard does. Default 5.
    */
   readonly retries?: number | undefined
   /**
-   * How long a host that has answered before may be away, or any host may answer 429, 502, 503 or 504, ms. Default
+   * How long a host that has answered before may be away, or any host may answer 429, 502, 503, 504 or 511, ms. Default
    * 3,600,000.
    */
   readonly giveUpAfterMs?: number | undefined

@@ -14,11 +14,11 @@ export function classOfStatus(status: number): AnswerClass {
 }
 
 /**
- * Whether a passing failure may have come after the deed, as a 408 or a 500 may. A 425, 429 or 503 says that the far
- * end has not begun (RFC 8470, 6585, 9110).
+ * Whether a passing failure may have come after the deed, as a 408 or a 500 may. A 425, 429, 503 or 511 says that the
+ * far end has not begun (RFC 8470, 6585, 9110).
  */
 export function isDoubtfulStatus(status: number): boolean {
-  return classOfStatus(status) === 'again' && ![425, 429, 503].includes(status)
+  return classOfStatus(status) === 'again' && ![425, 429, 503, 511].includes(status)
 }
 
 /** Whether the service understood the call and said no. */

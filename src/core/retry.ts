@@ -21,9 +21,12 @@ export function isPassingStatus(status: number): boolean {
   return [408, 425, 429, 499].includes(status) || (status >= 500 && ![501, 505].includes(status))
 }
 
-/** Whether the host is there but takes nothing now, or its gateway finds nobody behind it. It is then waited for as if it were away. */
+/**
+ * Whether the host is there but takes nothing now, its gateway finds nobody behind it, or the network between wants a sign-in first
+ * (511). It is then waited for as if it were away.
+ */
 export function isAwayStatus(status: number | undefined): boolean {
-  return [429, 502, 503, 504].includes(status as number)
+  return [429, 502, 503, 504, 511].includes(status as number)
 }
 
 /**

@@ -147,7 +147,7 @@ async function answerAll(subject: ClientUnderTest, failure: Promise<unknown>, re
   return endAll(subject, failure, (request) => request.reply(reply))
 }
 
-describe.each([429, 502, 503, 504])('a service that answers %i to everything', (status) => {
+describe.each([429, 502, 503, 504, 511])('a service that answers %i to everything', (status) => {
   it.each([true, false])('is waited for as one that is away (it has answered before: %j)', async (isKnown) => {
     const subject = clientUnderTest({ giveUpAfterMs: 3_600_000 })
     if (isKnown) await makeHostKnown(subject)

@@ -26,7 +26,7 @@ describe('a create', () => {
     },
   )
 
-  it.each([425, 429, 503])('is repeated without a trace after %i', async (status) => {
+  it.each([425, 429, 503, 511])('is repeated without a trace after %i', async (status) => {
     const subject = clientUnderTest()
     const session = subject.client.mocapSessions.create(aMocapSession)
     await answerNext(subject, { status })

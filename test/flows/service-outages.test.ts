@@ -100,7 +100,7 @@ it('a service that has never answered has its three tries in their time, however
   expect(asked).toHaveLength(3)
 })
 
-it.each([429, 502, 503, 504])(
+it.each([429, 502, 503, 504, 511])(
   'a service that answers %i to a confirmation for ten minutes is waited for',
   async (status) => {
     const line = { isBack: false }

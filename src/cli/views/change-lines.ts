@@ -94,7 +94,8 @@ export function outageTeller(say: (text: string) => void): (outage: Outage) => v
     if (Math.abs(sinceMs - (toldSinceMs.get(host) ?? -Infinity)) < SAME_OUTAGE_MS) return
     toldSinceMs.set(host, sinceMs)
     const why = reason === undefined ? '' : ` (${reason})`
-    const what = status === undefined ? 'out of reach' : 'out of service'
+    const answering = status === 511 ? "behind this network's sign-in page" : 'out of service'
+    const what = status === undefined ? 'out of reach' : answering
     say(`waiting: the ${who} ${host} is ${what} since ${localTime(sinceMs)}${why}; ${howLong(outage)}`)
   }
 }

@@ -89,7 +89,7 @@ export type Verdict =
       readonly retryAfterMs?: number
       /**
        * It takes nothing now, whatever it is sent: such an answer uses up an eighth of an attempt, and three in a row are an outage.
-       * Default false; the status 429, 502, 503 or 504 of the error says the same.
+       * Default false; the status 429, 502, 503, 504 or 511 of the error says the same.
        */
       readonly isThrottle?: boolean
     }

@@ -120,7 +120,10 @@ it('an outage of the service says who is waited for, why, and until when; once, 
   expect(more).toEqual([])
 })
 
-it('a service that answers, but takes nothing, is not said to be out of reach', () => {
+it.each([
+  [503, 'out of service'],
+  [511, "behind this network's sign-in page"],
+])('a service that answers %i is not said to be out of reach, but %s', (status, what) => {
   const { output, emitter, upload, said } = stage(false)
   tellAsLines(upload, output)
   const sinceMs = Date.UTC(2026, 10, 20, 2)
@@ -128,12 +131,13 @@ it('a service that answers, but takes nothing, is not said to be out of reach', 
   emitter.emit('waiting', {
     who: 'service',
     host: 'service.example:443',
-    status: 503,
-    reason: 'it answers 503',
+    status,
+    reason: `it answers ${status}`,
     ...times,
   })
 
-  expect(said()).toMatch(/^waiting: the service service\.example:443 is out of service since .* \(it answers 503\);/)
+  const line = `^waiting: the service service\\.example:443 is ${what} since .* \\(it answers ${status}\\);`
+  expect(said()).toMatch(new RegExp(line))
 })
 
 it('an outage in JSON has what is answered as a number', () => {

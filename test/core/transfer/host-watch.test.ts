@@ -219,7 +219,7 @@ it('is in reach while it answers, whatever it answers, and what takes a part up 
 
 it.each([
   ['by its word', 400, true, 0, 1 / 8],
-  ...[429, 502, 503, 504].map((status) => ['by its status', status, false, 0, 1 / 8] as const),
+  ...[429, 502, 503, 504, 511].map((status) => ['by its status', status, false, 0, 1 / 8] as const),
   ['by a pause that no part waits by itself', 400, false, 300_001, 0],
   ['and not by a shorter pause', 400, false, 300_000, 1],
 ] as const)(

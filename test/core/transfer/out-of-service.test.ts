@@ -19,7 +19,7 @@ const status = (code: number, headers: Readonly<Record<string, string>> = {}): F
 const files = (count: number): number[] => Array.from({ length: count }, () => 100)
 
 describe('a storage that is out of service', () => {
-  it.each([429, 502, 503, 504])('costs no file when it answers %i for ten minutes', async (code) => {
+  it.each([429, 502, 503, 504, 511])('costs no file when it answers %i for ten minutes', async (code) => {
     const world = createWorld({
       engine: { retries: 3 },
       fault: ({ atMs }) => (atMs < 10 * MINUTE_MS ? status(code) : undefined),
