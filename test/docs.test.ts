@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
+import { routes } from '../src/client/contract/routes.ts'
 import { adviceOn } from '../src/core/advice.ts'
 import type { UploadErrorCode } from '../src/core/errors.ts'
 
@@ -176,6 +177,17 @@ describe('the README', () => {
 
     expect(commands).toEqual(['npm ci && npm run demo', 'npm ci && npm test'])
     expect(read('.ci/run').trim().split('\n').at(-1)).toBe(commands?.[1])
+  })
+
+  it('has every call of the interface, with the method that makes it', () => {
+    const rows = read('README.md').split('\n')
+    const missing = Object.entries(routes).filter(([name, { method, path }]) => {
+      const call = `${method} ${path.replace(/\{\w+\}/, '{id}')} `
+      return !rows.some((row) => row.startsWith(`| ${call}|`) && row.includes(`\`${name}\``))
+    })
+
+    expect(Object.keys(routes).length).toBeGreaterThan(10)
+    expect(missing).toEqual([])
   })
 
   it('links to the pages, and they are there', () => {
