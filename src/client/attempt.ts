@@ -1,7 +1,6 @@
 // One try of one call: its request, its deadline, and a clear word on how it ended. What follows is decided elsewhere.
 
 import { TransportError, UploadError, summarize } from '../core/errors.ts'
-import { given } from '../core/given.ts'
 import type { Clock, Transport, TransportReply, TransportRequest } from '../core/ports.ts'
 import type { OperationKind } from './contract.ts'
 import type { CredentialHeader } from './credentials.ts'
@@ -52,10 +51,8 @@ export async function attemptCall(
       ...type,
       [credential.name]: credential.value,
     },
-    ...given({
-      body: bytes && ({ kind: 'bytes', bytes } as const),
-      isFreshConnection: options.isFreshConnection || undefined,
-    }),
+    isFreshConnection: options.isFreshConnection,
+    ...(bytes && { body: { kind: 'bytes', bytes } as const }),
   }
   const asked = { who: 'service', words, timeoutMs: ports.timeoutMs } as const
   const outcome = await sendOnce(ports, request, asked).catch((error: unknown) => {

@@ -116,7 +116,7 @@ describe('a host that is not there', () => {
     second.reply({ status: 200, body: [] })
     await list
 
-    expect(first.request.isFreshConnection).toBeUndefined()
+    expect(first.request.isFreshConnection).toBe(false)
     expect(second.request.isFreshConnection).toBe(true)
   })
 })
