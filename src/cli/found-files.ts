@@ -82,7 +82,7 @@ function listed(entries: readonly SkippedEntry[]): string {
 }
 
 /** The first of them, and how many more there are: a shell makes thousands of *.mp4. */
-function firstOf(things: readonly string[], noun: string): string {
+export function firstOf(things: readonly string[], noun: string): string {
   const first = things.slice(0, NAMED_AT_MOST).join(', ')
   const more = things.length - NAMED_AT_MOST
   return more > 0 ? `${first} and ${countOf(more, `more ${noun}`)}` : first

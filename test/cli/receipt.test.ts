@@ -5,6 +5,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { constants, existsSync } from 'node:fs'
 import {
   chmod,
+  copyFile,
   lstat,
   mkdir,
   open,
@@ -23,7 +24,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { filesToProve, proveFile } from '../../src/cli/receipt-check.ts'
 import { canMount } from '../helpers/can-mount.ts'
 import { startIndependentService, type IndependentService } from '../helpers/independent-service.ts'
-import { installCli, CAPTURE, lastLine, type CliEnd, type CliUnderTest, VIDEO } from './cli-under-test.ts'
+import { installCli, CAPTURE, jsonLines, lastLine, type CliEnd, type CliUnderTest, VIDEO } from './cli-under-test.ts'
 
 let cli: CliUnderTest
 let service: IndependentService
@@ -174,6 +175,36 @@ it('says in JSON that it failed where nothing was delivered, as its exit code do
   const { code, stdout } = await run('receipt', 'check', 'nothing.json', 'swing.mp4', '--json')
 
   expect([code, lastLine(stdout)['status']]).toEqual([1, 'failed'])
+})
+
+it('ends with 3 where a file was not delivered, and names it with --quiet too, since whoever checks may then delete', async () => {
+  const receipt = JSON.parse(await readFile(join(cli.folder, 'receipt.json'), 'utf8')) as { files: object[] }
+  const late = { ...receipt.files[0], name: 'late.mp4', status: 'failed' }
+  await writeFile(join(cli.folder, 'some.json'), JSON.stringify({ ...receipt, files: [...receipt.files, late] }))
+  await writeFile(join(cli.folder, 'late.mp4'), 'content')
+
+  const quiet = await run('receipt', 'check', 'some.json', 'swing.mp4', 'late.mp4', '--quiet')
+  const json = await run('receipt', 'check', 'some.json', 'swing.mp4', 'late.mp4', '--json')
+
+  const told = 'was not delivered late.mp4: the receipt says failed\n1 of 2 files proven\n'
+  expect([quiet.code, quiet.stdout]).toEqual([3, told])
+  expect([json.code, lastLine(json.stdout)['status']]).toEqual([3, 'partial'])
+})
+
+it('names the files given that the receipt knows nothing of, beside the receipt itself', async () => {
+  const folder = join(cli.folder, 'card')
+  await mkdir(join(folder, 'cam2'), { recursive: true })
+  await copyFile(join(cli.folder, 'receipt.json'), join(folder, 'receipt.json'))
+  await writeFile(join(folder, 'swing.mp4'), bytes)
+  const others = ['late.mp4', ...[1, 2, 3, 4, 5].map((take) => join('cam2', `take-${take}.mp4`))]
+  for (const name of others) await writeFile(join(folder, name), 'content')
+
+  const { code, stdout } = await run('receipt', 'check', 'card/receipt.json', 'card', '--quiet')
+  const json = await run('receipt', 'check', 'card/receipt.json', 'card', '--json')
+
+  const named = [1, 2, 3, 4, 5].map((take) => join('card', 'cam2', `take-${take}.mp4`)).join(', ')
+  expect([code, stdout]).toEqual([0, `1 of 1 file proven. Not in the receipt: ${named} and 1 more file\n`])
+  expect(jsonLines(json.stdout).flatMap(({ event, path }) => (event === 'skipped' ? [path] : []))).toHaveLength(6)
 })
 
 it('finds a file below a folder also where it is hidden, since it was delivered', async () => {

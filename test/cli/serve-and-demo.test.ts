@@ -68,6 +68,22 @@ it('serve makes credentials up, takes calls with them, and stops on Ctrl-C', asy
   expect(await readdir(temporary)).toEqual([])
 })
 
+it.each([
+  ['0.0.0.0', [], true],
+  ['0.0.0.0', ['--public-url', 'http://lab-server:8787'], false],
+] as const)(
+  'serve at %s with %j says that files of other machines would not get through: %s',
+  async (host, more, isSaid) => {
+    const serve = cli.start(['serve', '--port', '0', '--host', host, ...more])
+    await serve.seen(/listens on/)
+    serve.process.kill('SIGTERM')
+    const { stderr } = await serve.ended
+
+    const said = /^Files go to addresses that begin with http:\/\/127\.0\.0\.1:\d+, which only this machine reaches\./m
+    expect(said.test(stderr)).toBe(isSaid)
+  },
+)
+
 it('serve says at once that it starts, and begins with the empty database beside the command, for its user alone', async () => {
   const serve = cli.start(['serve', '--port', '0', '--data', 'begun'])
   await serve.seen(/listens on/)

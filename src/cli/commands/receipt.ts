@@ -1,9 +1,12 @@
 // `mocap-uplink receipt`: shows what a session delivered, and proves local files against such a receipt.
 
+import { resolve } from 'node:path'
+
 import type { Command } from 'commander'
+import type { FoundFile } from '../../adapters/node/files/directory.ts'
 import { interruptible, type CommandContext } from '../command-context.ts'
 import { EXIT } from '../exit-codes.ts'
-import { tellSkipped } from '../found-files.ts'
+import { firstOf, tellSkipped } from '../found-files.ts'
 import { addBelow } from '../views/help-texts.ts'
 import { keptSessions, readableSession } from '../kept-sessions.ts'
 import { addOutputOptions, addStateOption, type SharedOptions } from '../options/options.ts'
@@ -15,8 +18,9 @@ import { countOf } from '../views/wording.ts'
 type ReceiptOptions = Pick<SharedOptions, 'stateDir' | 'json' | 'quiet'> & { readonly output?: string }
 
 const CHECK_HELP =
-  'Ends with 0 when every file that the receipt says is confirmed was given and is proven byte for byte, ' +
-  'with 1 when one differs, is missing or cannot be proven.'
+  'Ends with 0 when every file of the receipt was given and is proven byte for byte, with 1 when one differs, is missing or ' +
+  'cannot be proven, and with 3 when all others are proven but one was not delivered. ' +
+  'Files that the receipt does not have are named, and change none of this.'
 
 export function addReceiptCommand(program: Command, context: CommandContext): void {
   const receipt = program.command('receipt').description('show what a session delivered, and check files against it')
@@ -54,7 +58,7 @@ export function addReceiptCommand(program: Command, context: CommandContext): vo
     const { filesToProve, readReceipt } = await import('../receipt-check.ts')
     const { proveAll } = await import('../receipt-match.ts')
     const delivered = await interruptible(readReceipt(file), context.interruption)
-    const proveEach = async (): Promise<FileProof[]> => {
+    const proveEach = async () => {
       const { files, skipped } = await filesToProve(paths)
       for (const entry of skipped) tellSkipped(output, entry)
       const proofs: FileProof[] = []
@@ -62,24 +66,35 @@ export function addReceiptCommand(program: Command, context: CommandContext): vo
         proofs.push(proof)
         tell(output, proof)
       }
-      return proofs
+      const others = othersAmong(files, proofs, file)
+      for (const path of others) output.event('skipped', { path, reason: 'not in the receipt' })
+      return { proofs, others }
     }
-    const proofs = await interruptible(proveEach(), context.interruption)
+    const { proofs, others } = await interruptible(proveEach(), context.interruption)
     const count = proofs.filter(({ outcome }) => outcome === 'proven').length
-    const isProven = count > 0 && proofs.every(isWell)
-    output.answer(`${String(count)} of ${countOf(proofs.length, 'file')} proven`)
-    output.event('result', {
-      flow: 'receipt',
-      status: isProven ? 'confirmed' : 'failed',
-      key: delivered.key,
-      files: proofs,
-    })
-    context.exitWith(isProven ? EXIT.done : EXIT.failed)
+    const beside = others.length === 0 ? '' : `. Not in the receipt: ${firstOf(others, 'file')}`
+    output.answer(`${String(count)} of ${countOf(proofs.length, 'file')} proven${beside}`)
+    const status = statusOf(proofs)
+    output.event('result', { flow: 'receipt', status, key: delivered.key, files: proofs })
+    context.exitWith({ confirmed: EXIT.done, partial: EXIT.partial, failed: EXIT.failed }[status])
   })
 }
 
-function isWell({ outcome }: FileProof): boolean {
-  return outcome === 'proven' || outcome === 'notDelivered'
+function statusOf(proofs: readonly FileProof[]): 'confirmed' | 'partial' | 'failed' {
+  const count = (wanted: FileProof['outcome']) => proofs.filter(({ outcome }) => outcome === wanted).length
+  const [proven, undelivered] = [count('proven'), count('notDelivered')]
+  if (proven === 0 || proven + undelivered < proofs.length) return 'failed'
+  return undelivered === 0 ? 'confirmed' : 'partial'
+}
+
+/**
+ * The files that stand for no entry: who deletes what was proven must not take them for delivered. Where an entry is not proven, any
+ * file of its name may be the one.
+ */
+function othersAmong(files: readonly FoundFile[], proofs: readonly FileProof[], receipt: string): readonly string[] {
+  const known = new Set([receipt, ...proofs.flatMap(({ path }) => path ?? [])].map((path) => resolve(path)))
+  const open = new Set(proofs.flatMap(({ name, outcome }) => (outcome === 'proven' ? [] : [name])))
+  return files.filter(({ path, name }) => !known.has(resolve(path)) && !open.has(name)).map(({ path }) => path)
 }
 
 const WORDS: Readonly<Record<FileProof['outcome'], string>> = {
@@ -94,6 +109,6 @@ const WORDS: Readonly<Record<FileProof['outcome'], string>> = {
 function tell(output: Output, proof: FileProof): void {
   const { name, outcome, reason } = proof
   const line = `${WORDS[outcome]} ${name}${reason === undefined ? '' : `: ${reason}`}`
-  if (isWell(proof)) output.say(line)
+  if (outcome === 'proven') output.say(line)
   else output.answer(line)
 }

@@ -63,7 +63,9 @@ export function addServeCommand(program: Command, context: CommandContext): void
   addOutputOptions(
     command
       .command('cors')
-      .description('let pages of these origins send to the bucket that the environment names, and read ETags')
+      .description(
+        'let pages of these origins send to the bucket that the environment names, and read ETags, in place of all CORS rules that it has',
+      )
       .requiredOption('--origin <url...>', 'https://app.example; * for any'),
   ).action((_options, cors: Command) => setOrigins(context, cors.optsWithGlobals<CorsOptions>()))
   addKeysCommand(command, context)
@@ -86,6 +88,9 @@ function refuseUnused(serve: Command, called: Command): void {
 }
 
 type Settings = Awaited<ReturnType<typeof serveSettings>>
+
+/** Hosts that nobody can call, so that the service calls itself by the loopback address. */
+const ANY_ADDRESS: readonly (string | undefined)[] = ['0.0.0.0', '::']
 
 async function serve(context: CommandContext, options: ServeOptions): Promise<void> {
   const output = context.begin('serve', options)
@@ -133,6 +138,12 @@ function tellListening(output: Output, service: RunningService, settings: Settin
   else if (databaseUrl === undefined)
     output.answer(s3 === undefined ? 'It keeps everything in memory.' : 'It keeps its records in memory.')
   if (databaseUrl !== undefined) output.answer(`It keeps its records in PostgreSQL${placeOf(new URL(databaseUrl))}`)
+  if (ANY_ADDRESS.includes(options.host) && options.publicUrl === undefined && s3 === undefined) {
+    output.complain(
+      `Files go to addresses that begin with ${service.url}, which only this machine reaches. ` +
+        'For others, give --public-url: the URL by which they call this service.',
+    )
+  }
   if (credentials !== 'managed') {
     output.complain(
       'Development mode: whoever has the fixed key or token has all of the organisation “development”. ' +

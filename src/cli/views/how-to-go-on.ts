@@ -52,18 +52,23 @@ export async function sayHowToGoOn(output: Output, result: UploadResult, at: Ses
     return
   }
   const changed = missing.filter((file) => file.error?.code === 'ERR_UPLOAD_SOURCE_CHANGED').length
-  const anew =
-    changed === 0 ? '' : ` Upload the ${changed === 1 ? 'file' : `${changed} files`} that changed as a new session.`
+  const upload =
+    changed === 0 ? '' : ` Upload the ${changed === 1 ? 'file' : `${changed} files`} that changed as a new session`
   const resume = isAddressInQuestion(result)
     ? `, with the right address for URL: ${commandLine('resume', key, { ...options, baseUrl: 'URL' }, env)}`
     : `: ${commandLine('resume', key, options, env)}`
   const isUnread = missing.some((file) => isOfSource(file.error))
   const moved = isUnread && options.filesIn === undefined ? ' (with --files-in FOLDER where files were moved)' : ''
-  output.complain(what + anew + (changed > 0 && changed === missing.length ? '' : ` To finish${moved}${resume}`))
+  const keep = commandLine('cancel --keep-confirmed', key, options, env)
+  if (changed > 0 && changed === missing.length) {
+    // Otherwise each `resume` of everything fails at it, every night.
+    output.complain(`${what}${upload}, and end this one: ${keep}`)
+    return
+  }
+  output.complain(`${what}${changed > 0 ? `${upload}.` : ''} To finish${moved}${resume}`)
   const stored = files.length - missing.length
   if (status !== 'interrupted' || stored === 0) return
-  const drop = commandLine('cancel --keep-confirmed', key, options, env)
-  output.complain(`To keep the ${countOf(stored, 'file')} confirmed and give up the rest: ${drop}`)
+  output.complain(`To keep the ${countOf(stored, 'file')} confirmed and give up the rest: ${keep}`)
 }
 
 /** Says what is left when the service refused every name that is missing. */

@@ -2,12 +2,9 @@
 // service's calls.
 
 import type { UploadError } from '../errors.ts'
-import type { JournalRecord } from '../journal/journal.ts'
+import type { RecordBody } from '../journal/journal.ts'
 import type { Ledger, LedgerFile } from '../journal/ledger.ts'
 import type { HostWait, Protocol, Source, Unit } from '../ports.ts'
-
-/** A record without its time, which the job stamps. */
-export type RecordBody = JournalRecord extends infer R ? (R extends JournalRecord ? Omit<R, 'at'> : never) : never
 
 /** `sent` comes with every window; the other events are rare. */
 export type TransferEvent =
@@ -23,8 +20,6 @@ export type TransferEvent =
       readonly delayMs: number
       readonly error: UploadError
     }
-  /** The far end did not honour the receipts of these parts: they go again. */
-  | { readonly type: 'voided'; readonly units: readonly Unit[] }
   | { readonly type: 'fileState'; readonly file: LedgerFile }
   /** Which call waits, and for which far end. Without `call`, parts wait for the storage. */
   | ({ readonly type: 'unreachable'; readonly call?: object } & Omit<HostWait, 'operation' | 'reason' | 'isDoubtful'> &
