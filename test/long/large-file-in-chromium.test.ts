@@ -3,7 +3,7 @@
 import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { chromiumPath, launchChromium, openPage } from '../browser/rig/chromium.ts'
 import { bundleScripts, servePages } from '../browser/rig/page-server.ts'
 import { API_KEY, startUnderTest } from '../service/service-under-test.ts'
@@ -20,7 +20,15 @@ async function peakBytes(pids: readonly number[]): Promise<number> {
   return (await Promise.all(peaks)).reduce((sum, bytes) => sum + bytes, 0)
 }
 
-describe.skipIf(chromiumPath === undefined || process.platform !== 'linux')('in Chromium', () => {
+const lack =
+  chromiumPath !== undefined && process.platform === 'linux'
+    ? undefined
+    : 'No large file was sent from a page: it needs Chromium, and Linux to measure its memory.'
+if (lack !== undefined) process.stderr.write(`SKIPPED: ${lack}\n`)
+
+describe('in Chromium', () => {
+  beforeEach(({ skip }) => skip(lack !== undefined, lack))
+
   test('uploads 3 GiB, verified, without memory that grows with the file', { timeout: 1_200_000 }, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'mocap-uplink-large-'))
     onTestFinished(() => rm(folder, { recursive: true }))

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { appendFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
 import { startService, type RunningService } from '../../src/service/index.ts'
 import { installCli, jsonLines, lastLine, VIDEO, type CliUnderTest } from '../cli/cli-under-test.ts'
@@ -33,13 +33,14 @@ function canMakeSite(): boolean {
   }
 }
 
-const isPossible = canMakeSite()
+const lack = canMakeSite() ? undefined : 'The line of a night was not tried: it needs root, `ip netns` and mounts.'
 let cli: CliUnderTest
 let service: RunningService
 let env: Record<string, string>
 
-describe.skipIf(!isPossible)('an upload over a line of its own', () => {
+describe('an upload over a line of its own', () => {
   beforeAll(async () => {
+    if (lack !== undefined) return void process.stderr.write(`SKIPPED: ${lack}\n`)
     ip('link', 'add', HERE, 'type', 'veth', 'peer', 'name', THERE)
     ip('link', 'set', THERE, 'netns', SITE)
     ip('addr', 'add', `${SUBNET}.1/24`, 'dev', HERE)
@@ -59,7 +60,9 @@ describe.skipIf(!isPossible)('an upload over a line of its own', () => {
     })
     env = { MOCAP_BASE_URL: `http://${NAME}:${port}`, MOCAP_API_KEY: 'key-of-this-night' }
   })
+  beforeEach(({ skip }) => skip(lack !== undefined, lack))
   afterAll(async () => {
+    if (lack !== undefined) return
     ip('netns', 'del', SITE)
     await service.close()
     await cli.remove()
@@ -108,5 +111,3 @@ describe.skipIf(!isPossible)('an upload over a line of its own', () => {
     expect(jsonLines(stdout).filter(({ event }) => event === 'session.replaced')).toEqual([])
   })
 })
-
-if (!isPossible) console.warn('SKIPPED: the line of a night needs root, `ip netns` and mounts.')

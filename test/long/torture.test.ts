@@ -21,4 +21,5 @@ it('keeps every promise over two hundred kills and 2 GiB', { timeout: 1_800_000 
 
   say(JSON.stringify(report))
   expect(report).toMatchObject({ kills: 200, breaches: [], objects: report.files * report.rounds })
+  expect(report.killsMidway).toBeGreaterThanOrEqual(150)
 })

@@ -5,7 +5,7 @@ import type { JournalRecord } from '../../../src/core/journal/journal.ts'
 import type { Journal, Transport, TransportRequest } from '../../../src/core/ports.ts'
 import { digestOf } from './digest.ts'
 import type { Mutant } from './night-world.ts'
-import type { Night } from './night.ts'
+import { LATE_ARRIVALS } from './night.ts'
 
 /** By description. Each function makes a new mutant for each night. */
 export const MUTANTS: Readonly<Record<string, () => Mutant>> = {
@@ -15,7 +15,7 @@ export const MUTANTS: Readonly<Record<string, () => Mutant>> = {
   'skips the journal when a file was confirmed': () => ({ journal: skipping('file.confirmed') }),
   'skips the journal when an attempt was doubtful': () => ({
     journal: skipping('part.doubtful'),
-    night: LATE_ARRIVALS,
+    night: { flow: 'video', ...LATE_ARRIVALS },
   }),
   'skips the journal when addresses were replaced': () => ({ journal: skipping('session.replaced') }),
   'forgets at a resume what has receipts': () => ({ journal: forgetting('part.received') }),
@@ -24,19 +24,6 @@ export const MUTANTS: Readonly<Record<string, () => Mutant>> = {
   'confirms early': () => ({ transport: early }),
   'reuses a window too soon': () => ({ allocate: sharing }),
   'ends attempts by a signal instead of a reset': () => ({ isAbortSoft: true }),
-}
-
-/** What was handed over and got no answer arrives long after the same part was sent again, and gets another ETag. */
-const LATE_ARRIVALS: Partial<Night> = {
-  flow: 'video',
-  isOpaque: true,
-  storageFaults: ['silentAnswer'],
-  storageFaultShare: 0.2,
-  lateShare: 1,
-  lateMs: 20_000,
-  // Slow enough for a life to end between the two.
-  lineMs: 500,
-  concurrency: 2,
 }
 
 /** The n-th record of the type, and all later ones, are never written, but the client is told that they were. */

@@ -204,7 +204,23 @@ export function drawNight(dice: Dice): Night {
   }
   const hard = !isQuiet && chance(0.12) ? { ...night, ...drawHardship(dice, night) } : night
   // Drawn last: what is drawn before then does not depend on it.
-  return { ...hard, ...drawManners(dice, hard) }
+  const mannered = { ...hard, ...drawManners(dice, hard) }
+  return !isQuiet && flow === 'video' && chance(0.06) ? { ...mannered, ...LATE_ARRIVALS } : mannered
+}
+
+/**
+ * What was handed over and got no answer arrives long after the same part was sent again, and gets another ETag. By chance this
+ * comes together in hardly any night.
+ */
+export const LATE_ARRIVALS: Partial<Night> = {
+  isOpaque: true,
+  storageFaults: ['silentAnswer'],
+  storageFaultShare: 0.2,
+  lateShare: 1,
+  lateMs: 20_000,
+  // Slow enough for a life to end between the two.
+  lineMs: 500,
+  concurrency: 2,
 }
 
 /** The manners of the host: how quick its own ports are, what it does as it is told something, and what else it asks for. */

@@ -181,7 +181,7 @@ function startUpload(
   return uplink.uploadVideos({ movementTypeId: 1, playerId: 'p-1', files, partSizeBytes, unitLimits, ...session })
 }
 
-/** Lets time pass until the life has settled or died. A machine that suspends does so in between. */
+/** Lets time pass until the life has settled or died, or a promise is broken. A machine that suspends does so in between. */
 async function settle<T>({ clock, night, watch, lives }: World, life: Life, work: Promise<T>): Promise<T | undefined> {
   const state: { isOver: boolean } = { isOver: false }
   const end = Promise.race([work, life.death.then(() => undefined)]).finally(() => (state.isOver = true))
@@ -190,6 +190,8 @@ async function settle<T>({ clock, night, watch, lives }: World, life: Life, work
   const suspends = lives.length === 1 ? [...night.suspends] : []
   await clock.advance(0)
   while (!state.isOver) {
+    // A client that breaks a promise may break it for ever.
+    if (watch.violations.length > 0) return undefined
     const nextMs = clock.nextDueInMs
     if (nextMs === undefined) {
       watch.violate('deadlock: nothing is under way, and the upload has not settled')
