@@ -69,6 +69,23 @@ describe('an upload that was interrupted', () => {
     }
   })
 
+  it('is named where its command is given once more after a kill, and is finished as it says', async () => {
+    const key = await killedUpload()
+
+    const again = cli.start(['video', 'small.mp4', 'big.mp4', ...VIDEO, '--json'], environment())
+    await again.seen(/"warning"/)
+    again.process.kill('SIGINT')
+    const { stderr } = await again.ended
+    const [, told = ''] =
+      /To finish that one instead, end this, then: mocap-uplink (.*?)\. To give up /.exec(stderr) ?? []
+    const { code } = await run(...told.split(' '))
+
+    expect(stderr).toContain(
+      `warning: ${key} is not finished and has 1 of these files, which a later resume would deliver`,
+    )
+    expect(code).toBe(0)
+  })
+
   it('confirms a file that is gone, where all of it is stored, and misses it only where it is to be read whole', async () => {
     await startService({ faults: [{ operation: 'confirm', nth: 1, action: { status: 401 } }] })
     const card = join(cli.folder, 'card.mp4')

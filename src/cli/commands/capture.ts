@@ -58,6 +58,7 @@ export function addCaptureCommand(program: Command, context: CommandContext): vo
     const input: CapturesInput = { ...fields, files }
     const code = await runUploadCommand(context, output, options, {
       flow: 'capture',
+      files,
       plan: (uplink) => uplink.planCaptures(input),
       start: (uplink) => uplink.uploadCaptures(input),
     })

@@ -50,6 +50,7 @@ export function addVideoCommand(program: Command, context: CommandContext): void
     const input = { ...fields, files }
     const code = await runUploadCommand(context, output, options, {
       flow: 'video',
+      files,
       plan: (uplink) => uplink.planVideos(input),
       start: (uplink) => uplink.uploadVideos(input),
     })
