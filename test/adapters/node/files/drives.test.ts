@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
-import { isDriveGone } from '../../../../src/adapters/node/files/drives.ts'
+import { driveOf, isDriveGone, noteDevice } from '../../../../src/adapters/node/files/drives.ts'
 import { canMount } from '../../../helpers/can-mount.ts'
 
 async function folderWith(...names: readonly string[]) {
@@ -67,4 +67,13 @@ describe('a file that was nowhere', () => {
       }
     },
   )
+})
+
+it('is one for all folders that were seen on it, so that none of them takes the threads of others', () => {
+  noteDevice('/card/day-1', 77n)
+  noteDevice('/card/day-2', 77n)
+  // Some systems do not tell.
+  noteDevice('/share', 0n)
+
+  expect(['/card/day-1', '/card/day-2', '/share', '/unseen'].map(driveOf)).toEqual([77n, 77n, '/share', '/unseen'])
 })
