@@ -1,7 +1,7 @@
 // `npm run bench -- [PART…] [--rounds N] [--quick] [--results DIR] [--list]`: measures, prints and keeps the results.
 
 import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -60,9 +60,16 @@ async function runParts(parts: readonly BenchPart[]): Promise<number> {
   if (machine.loadBefore > BUSY_LOAD)
     say('!! This machine is busy: ratios inside a round still mean something, absolute numbers less.')
   let [missed, isWhole] = [0, true]
+  const unmeasured: string[] = []
+  const scratches: string[] = []
+  // Whoever stops a run is not to be left with gigabytes. What a part has started is ended by its own listeners, which come first.
+  process.once('exit', () => scratches.forEach((path) => rmSync(path, { recursive: true, force: true })))
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => setImmediate(() => process.exit(1)))
   for (const part of parts) {
     say(`\n${part.name}: ${part.about}`)
     const scratch = await mkdtemp(join(tmpdir(), 'mocap-uplink-bench-'))
+    scratches.push(scratch)
     try {
       const rounds = values.rounds === undefined ? (values.quick ? 1 : undefined) : Number(values.rounds)
       const dist = join(root, 'dist')
@@ -70,7 +77,10 @@ async function runParts(parts: readonly BenchPart[]): Promise<number> {
       const measured = await part.run({
         ...{ root, dist, programs, scratch, rounds, isQuick: values.quick, machine, say, keep },
       })
-      if (measured === undefined) continue
+      if (measured === undefined) {
+        unmeasured.push(part.name)
+        continue
+      }
       const result: PartResult = values.quick
         ? { ...measured, title: `${measured.title} (QUICK: tiny sizes, numbers mean nothing)`, bars: [] }
         : measured
@@ -80,10 +90,11 @@ async function runParts(parts: readonly BenchPart[]): Promise<number> {
       await keep(result)
     } catch (error) {
       isWhole = false
+      unmeasured.push(part.name)
       say(
         error instanceof CompilerMissing
           ? `!! SKIPPED ${part.name}: ${error.message}`
-          : `!! ${part.name}: ${String(error)}`,
+          : `!! FAILED ${part.name}: ${String(error)}`,
       )
     } finally {
       await rm(scratch, { recursive: true, force: true })
@@ -91,6 +102,7 @@ async function runParts(parts: readonly BenchPart[]): Promise<number> {
   }
   if (values.quick) say('Quick: no bar was judged.')
   else say(missed === 0 ? 'No bar was missed.' : `${missed} bars were MISSED or could not be measured; see above.`)
+  if (unmeasured.length > 0) say(`!! NOT MEASURED, for the reasons above: ${unmeasured.join(', ')}.`)
   return isWhole ? 0 : 1
 
   async function keep(result: PartResult): Promise<void> {

@@ -11,12 +11,12 @@ export interface StartHashersOptions {
    * Where `mocap-uplink/browser-hash-worker` is served, on the page's own origin. Default: beside this module, where
    * bundlers that know `new Worker(new URL(…))` put it. A page with Trusted Types must give a TrustedScriptURL.
    */
-  readonly workerUrl?: string | URL | { toJSON(): string }
+  readonly workerUrl?: string | URL | { toJSON(): string } | undefined
   /**
    * Called once with the reason if there are no hashers, in which case nothing will be verified. Default:
    * `reportError`, as if nobody had caught the error, and nothing where there is no such function, as on a server.
    */
-  readonly onUnavailable?: (error: UploadError) => void
+  readonly onUnavailable?: ((error: UploadError) => void) | undefined
 }
 
 /**

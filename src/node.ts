@@ -52,7 +52,7 @@ export interface NodeUplinkOptions extends UplinkOptions, OwnPorts {
 
 /** The engine alone. It listens to the line by default. Throws ERR_UPLOAD_INVALID_ARGUMENT for an invalid option. */
 export function createEngine(options: EngineOptions): Engine {
-  return createPortableEngine({ hearing: lineHearing(), ...options })
+  return createPortableEngine({ ...options, hearing: options.hearing ?? lineHearing() })
 }
 
 /** Creates an Uplink for Node. Throws ERR_UPLOAD_INVALID_ARGUMENT or ERR_UPLOAD_INSECURE_URL. Makes no call. */
@@ -81,34 +81,29 @@ export function createUplink(options: NodeUplinkOptions): Uplink {
     isPublicHost: isPublic,
     ...uplinkOptions
   } = own
-  const transportOptions: UndiciTransportOptions = {
-    ...(caPem === undefined ? {} : { caPem }),
-    ...(proxy === undefined || proxy === null ? {} : { proxy }),
-  }
-  const threads = hasher === undefined && options.verify !== 'off' ? workerHasher() : undefined
+  const transportOptions: UndiciTransportOptions = { caPem, proxy: proxy ?? undefined }
+  // A second transport, because the service may live on a private host even though the storage must not.
+  const isStorageApart = !transport && options.addressPolicy === 'public'
+  const threads = !hasher && options.verify !== 'off' ? workerHasher() : undefined
   const uplink = createPortableUplink(uplinkOptions, {
     transport: transport ?? undiciTransport(transportOptions),
-    ...(storageTransport === undefined ? {} : { storageTransport }),
-    // A second transport, because the service may live on a private host even though the storage must not.
-    ...(storageTransport === undefined && transport === undefined && options.addressPolicy === 'public'
-      ? { storageTransport: undiciTransport({ ...transportOptions, addressPolicy: 'public' }) }
-      : {}),
+    storageTransport:
+      storageTransport ??
+      (isStorageApart ? undiciTransport({ ...transportOptions, addressPolicy: 'public' }) : undefined),
     journal: journal ?? memoryJournal(),
     clock: clock ?? systemClock(),
     random: random ?? Math.random,
     contentHasher: contentHasher ?? sha256Hasher(),
     // What came from no path, such as a stream, has only its name there. A file of that name may be another one.
     sourceAt: sourceAt ?? (({ name, location }) => (isAbsolute(location) ? fileSource(location, { name }) : undefined)),
-    ...(hasher === undefined ? {} : { hasher }),
-    ...(threads === undefined ? {} : { hasher: threads }),
+    hasher: hasher ?? threads,
     wholeBodies: bodies ?? wholeBodies(),
     hearing: hearing ?? lineHearing(),
     tuning: tuning ?? adaptiveTuning,
     isPublicHost: isPublic ?? isPublicHost,
     explain: explain ?? explainFailure,
     // Memory that the hashing threads can read in place. A host's own transport might not accept shared memory.
-    allocate:
-      allocate ?? ((storageTransport ?? transport) === undefined ? threads?.allocate : undefined) ?? windowMemory,
+    allocate: allocate ?? ((storageTransport ?? transport) ? undefined : threads?.allocate) ?? windowMemory,
   })
   const close = async (): Promise<void> => {
     await uplink.close()

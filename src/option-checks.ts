@@ -60,7 +60,7 @@ const checkTimeouts: Check = (value, label) => {
     if (!['connectMs', 'stallMs', 'answerMs'].includes(name)) {
       invalid(`timeouts has no ${name}: give connectMs, stallMs or answerMs.`, { field: `${label}.${name}` })
     }
-    checkInteger(ms, `${label}.${name}`)
+    if (ms !== undefined) checkInteger(ms, `${label}.${name}`)
   }
   return timeouts
 }

@@ -5,7 +5,6 @@ import { createClient } from './client/service-client.ts'
 import { readAddressPolicy } from './core/address/address-policy.ts'
 import { createTunedEngine } from './core/engine.ts'
 import { invalid } from './core/errors.ts'
-import { given } from './core/given.ts'
 import { failingAsOurs } from './core/journal/journal-failure.ts'
 import type { LimitRate } from './core/line/timetable.ts'
 import { giveTime } from './core/time/unless-late.ts'
@@ -99,8 +98,9 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
   // Callers in plain JavaScript have no compiler to stop them.
   if (!['md5', 'full', 'off'].includes(verify)) invalid(`verify must be md5, full or off, not ${verify}.`)
   const hasher = verify === 'off' ? undefined : ports.hasher
+  const provesAll = verify === 'full'
   // Each option is named, because a host may pass an object with getters on its class or with fields that do not belong here.
-  const engineOptions = given({
+  const engineOptions = {
     transport: storageTransport,
     clock,
     random,
@@ -115,9 +115,9 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     allocate: ports.allocate,
     wholeBodies: ports.wholeBodies,
     hearing: ports.hearing,
-  })
+  }
   const closing = new AbortController()
-  const clientOptions = given({
+  const clientOptions = {
     baseUrl: options.baseUrl,
     credentials: options.credentials,
     transport,
@@ -130,7 +130,7 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     callTimeoutMs: options.callTimeoutMs,
     isFirstContactAwaited: options.isFirstContactAwaited,
     explain: ports.explain,
-  })
+  }
   const engine = createTunedEngine(engineOptions, tuning)
   const { client, memory } = createClient(clientOptions)
   const running = createRunning()
@@ -146,9 +146,9 @@ export function createUplink(options: UplinkOptions, ports: UplinkPorts): Uplink
     addressPolicy,
     sourceAt: ports.sourceAt,
     hasher,
-    contentHasher: verify === 'full' ? ports.contentHasher : undefined,
+    contentHasher: provesAll ? ports.contentHasher : undefined,
+    provesAll,
     partSizeBytes: options.partSizeBytes,
-    verifyDepth: verify === 'full' ? 'full' : 'sample',
   }
 
   /** For every method that begins something. */

@@ -1,9 +1,10 @@
 // The pages of promises are true: every code has its section and is really produced, every promise its test.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
+import { routes } from '../src/client/contract/routes.ts'
 import { adviceOn } from '../src/core/advice.ts'
 import type { UploadErrorCode } from '../src/core/errors.ts'
 
@@ -20,9 +21,9 @@ function codesOfUnion(): string[] {
   return [...union.matchAll(/'(\w+)'/g)].map((match) => match[1]!)
 }
 
-describe('README.md', () => {
+describe('docs/command-line.md', () => {
   it('lists every event that the command prints with --json, and no other', () => {
-    const [, table = ''] = /^\| `event` \|.*\n.*\n((?:\|.*\n)+)/m.exec(read('README.md')) ?? []
+    const [, table = ''] = /^\| `event` \|.*\n.*\n((?:\|.*\n)+)/m.exec(read('docs/command-line.md')) ?? []
     const listed = table.split('\n').flatMap((row) => row.split('|')[1]?.match(/[\w.]+/g) ?? [])
     const printed = sources
       .filter(({ name }) => name.startsWith('cli'))
@@ -145,12 +146,48 @@ function expectTest(line: string): void {
   }
 }
 
+describe('the pages', () => {
+  const pages = [
+    'README.md',
+    ...readdirSync(join(root, 'docs'), 'utf8').flatMap((name) => (name.endsWith('.md') ? `docs/${name}` : [])),
+  ]
+  /** The anchor that a heading gets: lower case, spaces as dashes, no other marks. */
+  const anchors = (text: string): string[] =>
+    [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+      title
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+        .replaceAll(' ', '-'),
+    )
+
+  it.each(pages)('%s links only to files and headings that are there', (page) => {
+    const links = [...read(page).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)]
+    const dead = links.filter(([, path = '', anchor]) => {
+      const target = path === '' ? page : join(dirname(page), path)
+      if (!existsSync(join(root, target))) return true
+      return anchor !== undefined && !anchors(read(target)).includes(anchor)
+    })
+    expect(dead.map(([link]) => link)).toEqual([])
+  })
+})
+
 describe('the README', () => {
   it('has the two commands that do everything in a fresh clone: the demo, and the tests as CI runs them', () => {
     const commands = read('README.md').match(/^npm ci && npm (?:run )?(?:demo|test)$/gm)
 
     expect(commands).toEqual(['npm ci && npm run demo', 'npm ci && npm test'])
     expect(read('.ci/run').trim().split('\n').at(-1)).toBe(commands?.[1])
+  })
+
+  it('has every call of the interface, with the method that makes it', () => {
+    const rows = read('README.md').split('\n')
+    const missing = Object.entries(routes).filter(([name, { method, path }]) => {
+      const call = `${method} ${path.replace(/\{\w+\}/, '{id}')} `
+      return !rows.some((row) => row.startsWith(`| ${call}|`) && row.includes(`\`${name}\``))
+    })
+
+    expect(Object.keys(routes).length).toBeGreaterThan(10)
+    expect(missing).toEqual([])
   })
 
   it('links to the pages, and they are there', () => {

@@ -13,17 +13,48 @@ import {
   streamSource,
   undiciTransport,
 } from '../src/node.ts'
-import type { FileSourceOptions, NodeUplinkOptions, StreamSourceOptions } from '../src/node.ts'
-import type { BrowserResumeOptions, BrowserUplinkOptions } from '../src/browser.ts'
+import type { DiskJournalOptions, FileSourceOptions, FilesUnderOptions, NodeUplinkOptions } from '../src/node.ts'
+import type { ProxyOptions, S3MultipartOptions, StreamSourceOptions } from '../src/node.ts'
+import type { UndiciTransportOptions, WorkerHasherOptions } from '../src/node.ts'
+import type { BrowserResumeOptions, BrowserUplinkOptions, IndexedDbJournalOptions } from '../src/browser.ts'
+import type { StartHashersOptions } from '../src/browser-hasher.ts'
+import type { UploadStoreOptions } from '../src/react/upload-store.ts'
 import type {
+  AnalysisInput,
   AnalysisRequestInput,
   AnalysisSegment,
+  CallOptions,
   CapturesInput,
+  ConfirmFileInput,
   CustomInput,
+  EngineOptions,
+  FetchTransportOptions,
+  FixedEngineOptions,
+  FreeCallOptions,
+  LettingGo,
+  MocapSessionInput,
+  PlanFileOptions,
+  PollingOptions,
+  RegisterFilesInput,
   ResumeOptions,
+  SegmentInput,
+  ServiceClientOptions,
+  Source,
+  UploadErrorOptions,
   UploadFile,
+  VideoFileInput,
   VideosInput,
+  VideoUploadInput,
+  WindowBodiesOptions,
 } from '../src/index.ts'
+import type {
+  FaultPlan,
+  JwtOptions,
+  KeyRingOptions,
+  S3Options,
+  ServiceLimits,
+  ServiceOptions,
+} from '../src/service/index.ts'
 import { bytesSource } from '../src/adapters/web/bytes-source.ts'
 
 const baseUrl = 'https://service.example'
@@ -41,7 +72,15 @@ describe('options that are present but undefined', () => {
     type Refused = Refusing<
       | (NodeUplinkOptions | BrowserUplinkOptions)
       | (VideosInput | CapturesInput | CustomInput | AnalysisRequestInput | AnalysisSegment | UploadFile)
-      | (ResumeOptions | BrowserResumeOptions | FileSourceOptions | StreamSourceOptions)
+      | (ResumeOptions | BrowserResumeOptions | FileSourceOptions | StreamSourceOptions | FilesUnderOptions)
+      | (EngineOptions | FixedEngineOptions | NonNullable<EngineOptions['timeouts']> | WindowBodiesOptions)
+      | (UndiciTransportOptions | ProxyOptions | FetchTransportOptions | ServiceClientOptions | S3MultipartOptions)
+      | (DiskJournalOptions | IndexedDbJournalOptions | WorkerHasherOptions | StartHashersOptions | UploadStoreOptions)
+      | (UploadErrorOptions | PlanFileOptions | PollingOptions | CallOptions | FreeCallOptions | LettingGo)
+      | (VideoUploadInput | VideoFileInput | MocapSessionInput | RegisterFilesInput | AnalysisInput | SegmentInput)
+      | (ServiceOptions | S3Options | JwtOptions | ServiceLimits | KeyRingOptions | FaultPlan)
+      | FaultPlan['rules'][number]
+      | (ConfirmFileInput | Omit<Source, 'dispose'>)
     >
     // Where one refuses, the compiler names it here.
     const refused: [Refused] extends [never] ? 'none' : Refused = 'none'
@@ -88,7 +127,9 @@ describe('createUplink', () => {
   })
 
   it('takes options that are undefined, and ports that are undefined or null, for absent ones', async () => {
-    const absent = { memoryBytes: undefined, retries: undefined, timeouts: undefined, transport: null, journal: null }
+    const absent = { memoryBytes: undefined, retries: undefined, transport: null, journal: null }
+    for (const timeouts of [undefined, { stallMs: undefined, answerMs: 5 }])
+      await createUplink({ baseUrl, credentials, timeouts }).close()
 
     const uplink = createUplink({ baseUrl, credentials, ...(wrong(absent) as object) })
 

@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type * as face from '../../src/node.ts'
+import { stamp } from '../measure/stamps.ts'
 import { contest, needed, type Findings, type Job } from './job.ts'
 
 type Face = typeof face
@@ -56,7 +57,7 @@ async function uploadFolder(
 }
 
 /**
- * A source whose bytes cost one copy from memory, as a read from the page cache does, but no disk access. V8 copies
+ * A source whose bytes, each read with its stamp, cost one copy from memory, as a read from the page cache does, but no disk access. V8 copies
  * into shared memory byte by byte unless source and target have the same offset within a word. A real read has no such
  * cost, so there is one pattern for each offset.
  */
@@ -78,6 +79,7 @@ function syntheticSource(sizeBytes: number): ReturnType<Face['fileSource']> {
             into.set(piece, done)
             done += piece.length
           }
+          stamp(into, 0, at)
           return Promise.resolve()
         },
         verify: () => Promise.resolve(),

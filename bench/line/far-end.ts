@@ -5,10 +5,13 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 
+import type { Range } from '../measure/arrival.ts'
+import { readStamp, STAMP_BYTES } from '../measure/stamps.ts'
+
 interface Count {
   bytes: number
-  /** Of these, bytes of bodies that broke off. */
-  brokenBytes: number
+  /** Bodies that came to their end, by their stamps. */
+  ranges: Range[]
   puts: number
   /** From the first connection to the last answer to a body, ms. */
   ms: number
@@ -33,7 +36,7 @@ let lastId = 0
 function newCount(): Count {
   return {
     bytes: 0,
-    brokenBytes: 0,
+    ranges: [],
     puts: 0,
     ms: 0,
     beganAtMs: 0,
@@ -47,6 +50,7 @@ function newCount(): Count {
 /** Reads a body and counts it. Resolves with its length, and rejects if it broke off. */
 async function swallow(request: IncomingMessage): Promise<number> {
   let bytes = 0
+  let front: Buffer = Buffer.alloc(0)
   const isOther = request.url?.startsWith('/other') ?? false
   const tenths = isOther ? count.otherTenths : count.tenths
   underWay += Number(!isOther)
@@ -58,14 +62,16 @@ async function swallow(request: IncomingMessage): Promise<number> {
   try {
     for await (const piece of request as AsyncIterable<Buffer>) {
       bytes += piece.byteLength
+      if (front.length < STAMP_BYTES) front = Buffer.concat([front, piece.subarray(0, STAMP_BYTES)])
       const tenth = Math.floor((performance.now() - (firstMs ?? 0)) / 100)
       tenths[tenth] = (tenths[tenth] ?? 0) + piece.byteLength
       if (!isOther) count.bytes += piece.byteLength
     }
   } finally {
-    if (!isOther && !request.complete) count.brokenBytes += bytes
     underWay -= Number(!isOther)
   }
+  const found = isOther ? undefined : readStamp(front)
+  if (found !== undefined) count.ranges.push([found.file, found.at, bytes])
   return bytes
 }
 

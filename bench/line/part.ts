@@ -2,6 +2,7 @@
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { stampAll } from '../measure/stamps.ts'
 import type { BenchPart, BenchSetting } from '../part.ts'
 import { judge, ratiosByRound, ratiosToBestByRound } from '../report/bars.ts'
 import type { Machine } from '../report/machine.ts'
@@ -86,9 +87,11 @@ export const linePart: BenchPart = {
 
 async function makeFiles(setting: BenchSetting): Promise<Record<Size, readonly string[]>> {
   const scale = setting.isQuick ? 1 / 32 : 1
-  const make = async (name: string, bytes: number): Promise<string> => {
+  const make = async (name: string, bytes: number, file = 0): Promise<string> => {
     const path = join(setting.scratch, name)
-    await writeFile(path, Buffer.alloc(Math.round(bytes), name))
+    const content = Buffer.alloc(Math.round(bytes), name)
+    stampAll(content, file)
+    await writeFile(path, content)
     return path
   }
   await mkdir(setting.scratch, { recursive: true })
@@ -96,7 +99,7 @@ async function makeFiles(setting: BenchSetting): Promise<Record<Size, readonly s
   return {
     large: [await make('large.mp4', 512 * MIB * scale)],
     middle: [await make('middle.mp4', 56 * MIB * scale)],
-    small: await Promise.all(names.map((name) => make(name, 1.2e6))),
+    small: await Promise.all(names.map((name, file) => make(name, 1.2e6, file))),
   }
 }
 

@@ -14,7 +14,7 @@ export interface Ending {
   readonly isStopped: boolean
   /** In our own process's words; others say nothing. */
   readonly status?: string | undefined
-  /** Of bodies that came to their end. */
+  /** Of bodies that came to their end, each byte of a file counted once. */
   readonly arrivedBytes: number
   readonly wantedBytes: number
 }

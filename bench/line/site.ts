@@ -3,6 +3,7 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { distinct, type Range } from '../measure/arrival.ts'
 import type { BenchSetting } from '../part.ts'
 import { median } from '../report/statistics.ts'
 import { createLine, type Line, type LineSettings } from './line.ts'
@@ -36,8 +37,8 @@ export interface LineCase {
 /** The far end's counts; see far-end.ts. */
 export interface FarCount {
   readonly bytes: number
-  /** Of these, bytes of bodies that broke off. */
-  readonly brokenBytes: number
+  /** Bodies that came to their end. */
+  readonly ranges: readonly Range[]
   readonly puts: number
   readonly ms: number
   readonly beganAtMs: number
@@ -93,7 +94,7 @@ export async function runOnLine(
     ) as FarCount
     const own = ended.text.startsWith('{') ? (JSON.parse(ended.text) as OwnWords) : undefined
     const wantedBytes = files.reduce((sum, path) => sum + statSync(path).size, 0)
-    const arrivedBytes = count.bytes - count.brokenBytes
+    const arrivedBytes = distinct(count.ranges).bytes
     const isWhole = isWholeRun({ code: ended.code, isStopped, status: own?.status, arrivedBytes, wantedBytes })
     const ms = isWhole ? count.ms : lineCase.longestMs
     // Bytes that were sent twice were of no use. For a contestant that was stopped, all that arrived counts, whole or not.

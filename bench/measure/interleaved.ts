@@ -1,4 +1,4 @@
-// The heart of a fair comparison: contestants take turns, round after round, each against a fresh server that counts
+// The heart of a fair comparison: contestants take turns, round after round, each against a fresh server that knows
 // what arrived. A run in which not every byte arrived is not a result.
 
 import { join } from 'node:path'
@@ -8,8 +8,9 @@ import { isInstalled } from '../contestants/field.ts'
 import type { BenchSetting } from '../part.ts'
 import type { Run } from '../report/result.ts'
 import { readable } from '../report/statistics.ts'
-import { startBenchService, type ServiceCounts } from '../server/service.ts'
+import { startBenchService } from '../server/service.ts'
 import { startSink, type SinkCounts } from '../server/sink.ts'
+import { checkArrival } from './arrival.ts'
 import { compiled } from './compiled.ts'
 import { runMeasured, type Cost } from './run-measured.ts'
 
@@ -114,21 +115,6 @@ export async function runOnce(
   }
   checkArrival(contestant, counts, service.counts())
   return measuresOf(contestant, cost, counts)
-}
-
-/** Throws unless exactly what was to be sent arrived. */
-export function checkArrival(
-  { load, isOurs }: Pick<Contestant, 'load' | 'isOurs'>,
-  counts: SinkCounts,
-  service: ServiceCounts,
-): void {
-  if (counts.bodyBytes !== load.bytes) {
-    throw new Error(`the server received ${counts.bodyBytes} bytes of the ${load.bytes} that were to be sent`)
-  }
-  if (counts.bodies < load.files) throw new Error(`the server received ${counts.bodies} bodies for ${load.files} files`)
-  if (!isOurs) return
-  const told = load.flow === 'capture' ? service.registered : service.confirmed
-  if (told !== load.files) throw new Error(`the service was told of ${told} of ${load.files} files`)
 }
 
 function measuresOf({ load }: Contestant, cost: Cost, counts: SinkCounts): Record<string, number> {

@@ -37,7 +37,7 @@ export const uploadPart: BenchPart = {
       about: [
         'Each contestant is a process of its own and sends the same file from the page cache to the same discarding server on this machine. All are at their default settings, except that mocap-uplink hashes nothing. Nor do the others, but lib-storage, whose defaults are a CRC32 and, over plain HTTP, a SHA-256 of every part.',
         'Time is that of the whole process, its start included; processor time is user and system of all its threads; the bare loop has four connections and parts of 16 MiB.',
-        'The server’s count of bytes was compared with the size of the file after every run. mocap-uplink reported its progress.',
+        'After every run it was checked that every byte of the file had arrived, once: each body begins with a stamp that says where in the file it belongs. mocap-uplink reported its progress.',
       ],
       columns: SPEED_COLUMNS,
       runs,

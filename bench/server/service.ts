@@ -5,9 +5,9 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface ServiceCounts {
-  /** Capture names that got an address. */
+  /** Different capture names that got an address. */
   readonly registered: number
-  /** Video files that were confirmed with an entry for every part. */
+  /** Different video files that were confirmed with the ETag of every part. */
   readonly confirmed: number
 }
 
@@ -22,6 +22,9 @@ interface VideoEntry {
   readonly file_id?: number
 }
 
+/** The ETag that the discarding server gives to every part. */
+const ETAG = '"thrown-away"'
+
 /** Allows pages of another origin to call (CORS). */
 const FOR_PAGES = {
   'access-control-allow-origin': '*',
@@ -35,7 +38,8 @@ type Body = Readonly<Record<string, unknown>>
 /** Serves one run. `storageOrigin` is the origin of its addresses. */
 export async function startBenchService(storageOrigin: string): Promise<BenchService> {
   const partCounts: number[] = []
-  let [registered, confirmed] = [0, 0]
+  const registered = new Set<string>()
+  const confirmed = new Set<unknown>()
 
   function addressed(entry: VideoEntry): Body {
     const fileId = partCounts.push(entry.number_of_chunks)
@@ -49,16 +53,17 @@ export async function startBenchService(storageOrigin: string): Promise<BenchSer
       case 'POST /upload_videos':
         return { upload_session_id: 'bench', pre_signed_urls: (body['files'] as VideoEntry[]).map(addressed) }
       case 'PATCH /upload_videos': {
-        const parts = body['file_part_info'] as unknown[]
-        if (parts.length !== partCounts[Number(body['affected_file_id']) - 1]) return undefined
-        confirmed += 1
+        const parts = body['file_part_info'] as { part_number: number; etag: string }[]
+        const isGiven = parts.every(({ part_number, etag }, at) => part_number === at + 1 && etag === ETAG)
+        if (!isGiven || parts.length !== partCounts[Number(body['affected_file_id']) - 1]) return undefined
+        confirmed.add(body['affected_file_id'])
         return {}
       }
       case 'POST /mocap_session':
         return { id: 'bench', session_id: 'bench', status: 'pending' }
       case 'POST /mocap_session_file': {
         const names = body['filenames'] as string[]
-        registered += names.length
+        for (const name of names) registered.add(name)
         return Object.fromEntries(names.map((name) => [name, `${storageOrigin}/capture/${encodeURIComponent(name)}`]))
       }
       default:
@@ -79,7 +84,7 @@ export async function startBenchService(storageOrigin: string): Promise<BenchSer
   const { port } = server.address() as AddressInfo
   return {
     origin: `http://127.0.0.1:${port}`,
-    counts: () => ({ registered, confirmed }),
+    counts: () => ({ registered: registered.size, confirmed: confirmed.size }),
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections()

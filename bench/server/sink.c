@@ -1,5 +1,5 @@
-// The far end of every measurement: an HTTP/1.1 server that discards bodies as cheaply as the system allows and counts
-// what it receives. It answers plain PUT, the multipart calls of S3 and the core of tus, just enough for a client to
+// The far end of every measurement: an HTTP/1.1 server that discards bodies as cheaply as the system allows, counts what it
+// receives, and reads of each body only the stamp at its front, which says which range of which file it is. It answers plain PUT, the multipart calls of S3 and the core of tus, just enough for a client to
 // finish. The same program serves all contestants, over plain TCP or TLS, with a thread for each connection.
 //
 //   sink [--port N] [--cert FILE --key FILE]
@@ -29,10 +29,16 @@ typedef SSL Tls;
 typedef void Tls;
 #endif
 
-enum { BUFFER = 64 * 1024, STEP = 4 * 1024 * 1024 };
+enum { BUFFER = 64 * 1024, STEP = 4 * 1024 * 1024, STAMP = 16 };
 
 static atomic_llong body_bytes;
 static atomic_long bodies, requests, connections, open_now, most_open, next_upload;
+
+// The bodies that came to their end and had a stamp. See measure/stamps.ts.
+struct range { unsigned long file; unsigned long long at; long long length; };
+static struct range *ranges;
+static size_t range_count, range_room;
+static pthread_mutex_t ranges_lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct conversation {
   int socket;
@@ -82,6 +88,42 @@ static int discard(struct conversation *c, long long length, int is_counted) {
     if (is_counted) atomic_fetch_add(&body_bytes, got);
   }
   return 0;
+}
+
+static void fail(const char *what) {
+  perror(what);
+  exit(1);
+}
+
+static unsigned long long number_at(const unsigned char *bytes, int count) {
+  unsigned long long number = 0;
+  for (int i = 0; i < count; i++) number = number << 8 | bytes[i];
+  return number;
+}
+
+// Reads the stamp at the front of a body, which stays in the buffer. Returns whether there is one.
+static int read_stamp(struct conversation *c, long long length, struct range *found) {
+  if (length < STAMP) return 0;
+  while (c->have < STAMP) {
+    ssize_t got = take(c, c->buffer + c->have, STAMP - c->have);
+    if (got <= 0) return 0;
+    c->have += (size_t)got;
+  }
+  const unsigned char *bytes = (const unsigned char *)c->buffer;
+  if (memcmp(bytes, "moc@", 4) != 0) return 0;
+  *found = (struct range){number_at(bytes + 4, 4), number_at(bytes + 8, 8), length};
+  return 1;
+}
+
+static void keep_range(struct range found) {
+  pthread_mutex_lock(&ranges_lock);
+  if (range_count == range_room) {
+    range_room = range_room * 2 + 1024;
+    ranges = realloc(ranges, range_room * sizeof *ranges);
+    if (!ranges) fail("memory");
+  }
+  ranges[range_count++] = found;
+  pthread_mutex_unlock(&ranges_lock);
 }
 
 // Returns the length of the next head, which is then at the front of the buffer, followed by a zero byte, or 0 if there is none.
@@ -182,7 +224,11 @@ static void converse(struct conversation *c) {
     if (waits && give(c, "HTTP/1.1 100 Continue\r\n\r\n", 25) < 0) return;
     // The body of a POST to a multipart or tus server is not part of a file.
     int is_counted = !strcmp(method, "PUT") || !strcmp(method, "PATCH");
-    if (discard(c, length, is_counted) < 0 || answer_to(c, method, target, offset, length) < 0) return;
+    struct range found;
+    int is_stamped = is_counted && read_stamp(c, length, &found);
+    if (discard(c, length, is_counted) < 0) return;
+    if (is_stamped) keep_range(found);
+    if (answer_to(c, method, target, offset, length) < 0) return;
   }
 }
 
@@ -215,17 +261,16 @@ static void *watch_stdin(void *argument) {
   getrusage(RUSAGE_SELF, &used);
   double cpu_ms = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e3 +
                   (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e3;
-  printf("{\"bodyBytes\":%lld,\"bodies\":%ld,\"requests\":%ld,\"connections\":%ld,\"mostOpen\":%ld,\"cpuMs\":%.1f}\n",
+  printf("{\"bodyBytes\":%lld,\"bodies\":%ld,\"requests\":%ld,\"connections\":%ld,\"mostOpen\":%ld,\"cpuMs\":%.1f,\"ranges\":[",
          atomic_load(&body_bytes), atomic_load(&bodies), atomic_load(&requests), atomic_load(&connections),
          atomic_load(&most_open), cpu_ms);
+  pthread_mutex_lock(&ranges_lock);
+  for (size_t i = 0; i < range_count; i++)
+    printf("%s[%lu,%llu,%lld]", i ? "," : "", ranges[i].file, ranges[i].at, ranges[i].length);
+  printf("]}\n");
   fflush(stdout);
   _exit(0);
   return argument;
-}
-
-static void fail(const char *what) {
-  perror(what);
-  exit(1);
 }
 
 int main(int count, char **words) {

@@ -5,6 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
+import type { Range } from '../measure/arrival.ts'
 import { localhostCertificate, localhostKey } from '../../test/helpers/localhost-certificate.ts'
 
 /** What a sink received. */
@@ -19,6 +20,8 @@ export interface SinkCounts {
   readonly mostOpen: number
   /** Processor time of the server itself. */
   readonly cpuMs: number
+  /** The PUT and PATCH bodies that came to their end and began with a stamp. */
+  readonly ranges: readonly Range[]
 }
 
 export interface Sink {

@@ -6,7 +6,7 @@ import { isLocked } from '../adapters/node/journal/journal-lock.ts'
 import { folderOfKey } from '../adapters/node/journal/session-folder.ts'
 import { stateFolder } from '../adapters/node/journal/state-folder.ts'
 import { invalid, UploadError } from '../core/errors.ts'
-import type { Journal, SessionJournal } from '../core/ports.ts'
+import type { Journal } from '../core/ports.ts'
 import { createSessionList, type SessionSummary } from '../flows/session-list.ts'
 import { interruptible, type CommandContext } from './command-context.ts'
 
@@ -31,7 +31,7 @@ export function keptSessions(
   const folder = stateDir === undefined ? stateFolder(env) : resolve(stateDir)
   const journal = diskJournal({ folder })
   const listSessions = createSessionList({ journal })
-  const open = new Set<SessionJournal>()
+  const open = new Set<() => Promise<void>>()
   return {
     folder,
     // A folder on a drive that is gone may never be listed.
@@ -41,12 +41,14 @@ export function keptSessions(
       ...journal,
       async open(key) {
         const session = await journal.open(key)
-        open.add(session)
-        return session
+        // One that is closed is let go of, with all its records: `resume` opens one after another.
+        const close = () => session.close().finally(() => open.delete(close))
+        open.add(close)
+        return { ...session, close }
       },
     },
     async close() {
-      await Promise.allSettled([...open].map((session) => session.close()))
+      await Promise.allSettled([...open].map((close) => close()))
     },
   }
 }

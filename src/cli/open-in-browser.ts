@@ -1,6 +1,7 @@
 // Opens a URL in the person's browser, by the platform's own command.
 
 import { spawn } from 'node:child_process'
+import { win32 } from 'node:path'
 import type { Environment } from './options/credentials-from-options.ts'
 
 /** Resolves with false if no browser opens: there is no desktop, or the platform's command is missing or failed. */
@@ -27,7 +28,11 @@ function commandFor(
   platform: NodeJS.Platform,
 ): readonly [string, ...string[]] | undefined {
   if (platform === 'darwin') return ['open', url]
-  if (platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler', url]
+  if (platform === 'win32') {
+    // By its absolute path: a bare name would be looked for in the current folder first, which may be anybody's.
+    const program = win32.join(env['SystemRoot'] ?? 'C:\\Windows', 'System32', 'rundll32.exe')
+    return [program, 'url.dll,FileProtocolHandler', url]
+  }
   // Without a desktop, xdg-open would start a text browser in our terminal.
   return env['DISPLAY'] || env['WAYLAND_DISPLAY'] ? ['xdg-open', url] : undefined
 }

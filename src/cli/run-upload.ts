@@ -88,8 +88,15 @@ function watch(upload: Upload, { output, interruption, name }: RunningUpload): W
   const voice = voiceOf(output, name)
   if (output.mode !== 'terminal') return tellAsLines(upload, voice)
   const view = tellOnTerminal(upload, output, voice)
-  interruption.atOnce(() => view.hide())
-  return view
+  const takeBack = interruption.atOnce(() => view.hide())
+  return {
+    ...view,
+    end() {
+      // A resume of many sessions would keep each of them in memory to its end.
+      takeBack()
+      view.end()
+    },
+  }
 }
 
 async function reportOf(upload: Upload): Promise<UploadReport> {

@@ -27,9 +27,9 @@ export interface Interruption {
   readonly happened: Promise<StopSignal>
   /**
    * Registers what runs before the process ends at once, by a second signal or an error that nobody caught, such as showing the
-   * terminal's cursor again. The newest runs first.
+   * terminal's cursor again. The newest runs first. Returns what takes it back.
    */
-  atOnce(cleanUp: () => void): void
+  atOnce(cleanUp: () => void): () => void
   /**
    * Ends the process, once what is registered has run. With the exit code of a signal it ends by that signal itself, which a shell
    * sees as the same code, where a normal exit is of no use: after SIGHUP on a terminal, because Node (20 to 24) resets the terminal
@@ -45,13 +45,15 @@ export function listenForSignals(): Interruption {
   const stop = new AbortController()
   // Asked at the start, because a terminal that has been closed is no longer one.
   const hasTerminal = [0, 1, 2].some((fd) => isatty(fd))
-  const cleanUps: (() => void)[] = []
+  const cleanUps = new Set<() => void>()
   let reason: StopSignal | undefined
   let firstAtMs = 0
   let tell: (signal: StopSignal) => void = () => undefined
   const happened = new Promise<StopSignal>((resolve) => (tell = resolve))
   const end: Interruption['end'] = (exitCode, tell) => {
-    for (const cleanUp of cleanUps.splice(0).toReversed()) cleanUp()
+    const due = [...cleanUps].toReversed()
+    cleanUps.clear()
+    for (const cleanUp of due) cleanUp()
     const name = SIGNALS.find((each) => SIGNAL_EXIT[each] === exitCode)
     if (name === undefined) {
       exitWhenFree(exitCode, tell)
@@ -86,7 +88,10 @@ export function listenForSignals(): Interruption {
       return reason
     },
     happened,
-    atOnce: (cleanUp) => void cleanUps.push(cleanUp),
+    atOnce(cleanUp) {
+      cleanUps.add(cleanUp)
+      return () => void cleanUps.delete(cleanUp)
+    },
     end,
   }
 }

@@ -11,10 +11,10 @@ export interface CallContext extends AttemptPorts, Patience {
   readonly credentials: CredentialHolder
   /** A call that changes nothing, made to ask whether the service is there. */
   readonly question: ServiceCall
-  readonly isFirstContactAwaited?: boolean
-  readonly explain?: Explain
+  readonly isFirstContactAwaited?: boolean | undefined
+  readonly explain?: Explain | undefined
   /** Ends all calls. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   readonly memory: HostMemory
 }
 

@@ -28,7 +28,9 @@ export function createFreeCall(baseUrl: BaseUrl, caller: Caller): ServiceClient[
     const body = options.data !== undefined && { body: bytesOf(options.data) }
     const call = { operation, words: operation, kind, method, url, ...body }
     const { reply } = await caller(call, options)
-    return { status: reply.status, data: reply.body.length === 0 ? undefined : readJson(reply, call, true) }
+    // A success that cannot be read says all the same that it was heard.
+    const asked = { ...call, isDoubtful: kind !== 'read' }
+    return { status: reply.status, data: reply.body.length === 0 ? undefined : readJson(reply, asked, true) }
   }
 }
 

@@ -31,7 +31,7 @@ export interface CallOptions {
 export interface FreeCallOptions extends CallOptions {
   /** Sent as JSON. Default: no body. */
   readonly data?: unknown
-  readonly query?: Query
+  readonly query?: Query | undefined
 }
 
 /** A list as far as it is understood. `raw` is the whole reply, including what it may say of further pages. */

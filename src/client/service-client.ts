@@ -20,38 +20,38 @@ export interface ServiceClientOptions {
   /**
    * The header of an access token. Default `Authorization`. The interface does not show which one the service takes.
    */
-  readonly bearerHeader?: BearerHeader
+  readonly bearerHeader?: BearerHeader | undefined
   readonly transport: Transport
   readonly clock: Clock
   readonly random: Random
   /** Time limit of one try of a call, and of a function that gets a credential, ms. Default 30,000. */
-  readonly callTimeoutMs?: number
+  readonly callTimeoutMs?: number | undefined
   /**
    * How many tries may follow the first. Tries without an answer, or answered with 429, 502, 503 or 504, do not count
    * (`giveUpAfterMs` limits those), but a create that may have been heard does. Default 5.
    */
-  readonly retries?: number
+  readonly retries?: number | undefined
   /**
    * How long a host that has answered before may be away, or any host may answer 429, 502, 503 or 504, ms. Default
    * 3,600,000.
    */
-  readonly giveUpAfterMs?: number
+  readonly giveUpAfterMs?: number | undefined
   /**
    * Whether a host that has never answered is waited for just as long. Default false: it gets three tries, since it is
    * more likely misspelt than away.
    */
-  readonly isFirstContactAwaited?: boolean
+  readonly isFirstContactAwaited?: boolean | undefined
   /**
    * Says why there was no answer, and whether this machine has no network. Without a network, a host that has never
    * answered is waited for as well. Default: neither is known.
    */
-  readonly explain?: Explain
+  readonly explain?: Explain | undefined
   /** The longest reply that is read, bytes. Default 64 MiB. */
-  readonly maxReplyBytes?: number
+  readonly maxReplyBytes?: number | undefined
   /** Ends every call with its reason, and refuses later ones. Default: none. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Whether plain HTTP, credentials included, may go to another machine. Default false. */
-  readonly isHttpAllowed?: boolean
+  readonly isHttpAllowed?: boolean | undefined
 }
 
 /**

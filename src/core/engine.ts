@@ -6,6 +6,7 @@ import PQueue from 'p-queue'
 import { createAlarm } from './time/alarm.ts'
 import type { Attempt } from './attempt/attempt.ts'
 import { invalid } from './errors.ts'
+import { given } from './given.ts'
 import type { Clock, Hasher, Random, Transport } from './ports.ts'
 import { createSettling } from './transfer/settling.ts'
 import type { LimitRate } from './line/timetable.ts'
@@ -21,16 +22,16 @@ export interface FixedEngineOptions {
   readonly clock: Clock
   readonly random: Random
   /** Computes the MD5 of every part; absent: nothing is verified. */
-  readonly hasher?: Hasher
+  readonly hasher?: Hasher | undefined
   /** Parts in flight across all sessions, 1 to 64. Those whose sources hang, or did, do not count. */
   readonly concurrency: number
   /** The maximum number of tries of a part, the first included. An attempt that never reached the host uses none up. Default 8. */
-  readonly retries?: number
+  readonly retries?: number | undefined
   /** How long a host may be out of reach before the session fails, ms. Default 1 h. */
-  readonly giveUpAfterMs?: number
-  readonly timeouts?: Partial<AttemptTimeouts>
+  readonly giveUpAfterMs?: number | undefined
+  readonly timeouts?: { readonly [Wait in keyof AttemptTimeouts]?: number | undefined } | undefined
   /** `windowBodies()`, for bytes that must pass through our memory. Absent: only Blobs that go to the network unread can be sent. */
-  readonly bodies?: WindowBodies
+  readonly bodies?: WindowBodies | undefined
 }
 
 export interface EngineOptions
@@ -79,8 +80,9 @@ export function createFixedEngine(options: FixedEngineOptions): FixedEngine {
 
 function driveSlots(options: Omit<FixedEngineOptions, 'transport' | 'concurrency'>, tuning: Tuning): FixedEngine {
   const { clock, retries = 8, giveUpAfterMs = 3_600_000, timeouts = {} } = options
+  const limits = { ...DEFAULT_TIMEOUTS, ...given(timeouts) }
   // With NaN, or with a text to which a time is added, neither attempts nor waits would come to their end.
-  const isCounting = [retries - 1, giveUpAfterMs, ...Object.values(timeouts)].every((ms) => ms === Math.abs(ms))
+  const isCounting = [retries - 1, giveUpAfterMs, ...Object.values(limits)].every((ms) => ms === Math.abs(ms))
   if (!isCounting) invalid('retries must be at least 1, giveUpAfterMs and timeouts at least 0.')
   const queue = new PQueue({ concurrency: tuning.limit() })
   const transfers: Transfer[] = []
@@ -128,7 +130,7 @@ function driveSlots(options: Omit<FixedEngineOptions, 'transport' | 'concurrency
     ...tuning,
     retries,
     giveUpAfterMs,
-    timeouts: { ...DEFAULT_TIMEOUTS, ...timeouts },
+    timeouts: limits,
     wake: pump,
     onBytes: (bytes) => sampling?.addBytes(bytes),
   }

@@ -35,9 +35,9 @@ export type UploadErrorCode =
 export interface UploadErrorOptions {
   readonly cause?: unknown
   /** Whether the same step may succeed when it is tried again. Default false. */
-  readonly isRetryable?: boolean
+  readonly isRetryable?: boolean | undefined
   /** Facts that help a person: file, part, attempt, status, fields. Never an address or a credential. */
-  readonly details?: Readonly<Record<string, unknown>>
+  readonly details?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** The base class of all our errors. */

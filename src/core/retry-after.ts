@@ -4,21 +4,16 @@ import { dateMs } from './address/address.ts'
 import type { TransportReply } from './ports.ts'
 
 /**
- * The Retry-After of a reply, ms; undefined when it has none. A date is measured against the reply's own Date, so that no clock
- * of ours is involved. `wallNowMs` stands in for a Date that cannot be read; without it, such a date says nothing.
+ * The Retry-After of a reply, seconds or a date, in ms. A time in the past is 0; undefined when it has none that can be read. Of several,
+ * such as one of the host and one of a gateway before it, the longest counts: then all are obeyed. A date is measured against the
+ * reply's own Date, so that no clock of ours is involved. `wallNowMs` stands in for a Date that cannot be read; without it, such a date
+ * says nothing.
  */
-export function retryAfterOf({ headers }: TransportReply, wallNowMs = NaN): number | undefined {
-  return parseRetryAfterMs(headers['retry-after'], parseHttpDateMs(headers['date']) ?? wallNowMs)
-}
-
-/**
- * Reads a Retry-After header, seconds or a date, as ms from `wallNowMs`. A time in the past is 0; anything else is undefined. Of
- * several, such as one of the host and one of a gateway before it, the longest counts: then all are obeyed.
- */
-export function parseRetryAfterMs(value: string | undefined, wallNowMs: number): number | undefined {
+export function retryAfterOf({ headers }: Pick<TransportReply, 'headers'>, wallNowMs = NaN): number | undefined {
+  const nowMs = parseHttpDateMs(headers['date']) ?? wallNowMs
   // A date has a comma, too, before its day.
-  const each = (value ?? '').split(/,(?! \d\d[ -][a-z])/i)
-  const pauses = each.flatMap((text) => parsePauseMs(text.trim(), wallNowMs) ?? [])
+  const each = (headers['retry-after'] ?? '').split(/,(?! \d\d[ -][a-z])/i)
+  const pauses = each.flatMap((text) => parsePauseMs(text.trim(), nowMs) ?? [])
   return pauses.length > 0 ? Math.max(...pauses) : undefined
 }
 

@@ -29,6 +29,7 @@ export function sendThrough(transport: Transport, more: More): Transport {
     isResetByAbort: transport.isResetByAbort ?? false,
     ...given({ controllers: transport.controllers }),
     endingOf: (request) => transport.endingOf(inPlaceOf.get(request) ?? request),
+    distrust: (request) => transport.distrust?.(inPlaceOf.get(request) ?? request),
     close: () => transport.close(),
     send: (request) =>
       more.send(request, (sent) => {

@@ -34,18 +34,18 @@ export interface TuningOptions {
    * `limitRate`, as few as reach it, at least 2. Those whose sources hang, or did, do not count. adaptiveTuning uses 62 at most,
    * so that with calls and bare handshakes there are at most 64 connections to a host.
    */
-  readonly concurrency?: number | 'auto'
+  readonly concurrency?: number | 'auto' | undefined
   /**
    * Yields to everything else on the line: sends as fast as it can without making anybody wait, in at most four parts at once
    * unless `concurrency` is a number. Default false.
    */
-  readonly isBackground?: boolean
+  readonly isBackground?: boolean | undefined
   /** Limit in bytes per second over all parts, retries included; absent: no limit. */
-  readonly limitRate?: LimitRate
+  readonly limitRate?: LimitRate | undefined
   /** What hashes the parts. A nearby host gets twice as many parts as it hashes together: the others are read and sent meanwhile. */
-  readonly hasher?: Hasher
+  readonly hasher?: Hasher | undefined
   /** Listens to the line, where the transport has round trips. Absent: `auto` goes by rates alone, which takes it longer. */
-  readonly hearing?: Hearing
+  readonly hearing?: Hearing | undefined
 }
 
 /** Makes a tuning. Throws ERR_UPLOAD_INVALID_ARGUMENT for a number of parts or a limit that is invalid or not supported. */

@@ -84,7 +84,8 @@ export function createDrawing(
     // The list does not scroll while somebody looks through it.
     const isLookedThrough = rows.element.matches(':hover, :focus-within') || performance.now() < touchedUntilMs
     if (onItsWay !== lastOnItsWay && !isLookedThrough) itemToReveal ??= onItsWay
-    lastOnItsWay = onItsWay
+    // A pause has none. The file that goes on after it is where the person left it.
+    lastOnItsWay = onItsWay ?? lastOnItsWay
     const retriedAlone = retryable.length === 1 ? retryable[0] : undefined
     const look = { words, retriedAlone, remainingMs: totals.remainingMs }
     if (rows.draw(items, look)) ask()

@@ -14,7 +14,9 @@ export type ItemState =
   'ready' | 'waiting' | 'uploading' | 'paused' | 'confirming' | 'confirmed' | 'failed' | 'cancelled'
 
 /** One file, one row: the file as the person has it, and what is known of its upload. */
-export interface Item extends Identity, Partial<Pick<ChosenFile, 'file' | 'handle'>> {
+export interface Item extends Identity {
+  readonly file?: File | undefined
+  readonly handle?: FileSystemFileHandle | undefined
   /** When it came into the list, ms since 1970. */
   readonly chosenAtMs: number
   state: ItemState
@@ -51,17 +53,22 @@ export interface Job {
 }
 
 /** `known`: the file as it was chosen or, if the browser itself found it again, what its session knows of it. */
-export function newItem(known: Identity | ChosenFile, state: ItemState = 'ready'): Item {
+export function newItem(known: Identity & Partial<ChosenFile>, state: ItemState = 'ready'): Item {
+  // Nothing else of it: what an earlier upload takes may have been a row itself.
+  const { fileName, location, bytes, modifiedAtMs, file, handle } = known
   return {
-    ...known,
+    fileName,
+    location,
+    bytes,
+    modifiedAtMs,
+    file,
+    handle,
     chosenAtMs: Date.now(),
     state,
     sentBytes: 0,
     confirmedBytes: 0,
     bytesPerSecond: 0,
     retries: 0,
-    // What an earlier upload takes may have been a row itself.
-    former: undefined,
   }
 }
 

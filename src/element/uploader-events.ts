@@ -36,14 +36,6 @@ export function tellOn(target: EventTarget): Tell {
 
 declare global {
   /** Typed on every element and the document, because the events bubble. */
-  interface GlobalEventHandlersEventMap {
-    'mocap-upload-start': MocapUploaderEventMap['mocap-upload-start']
-    'mocap-upload-state': MocapUploaderEventMap['mocap-upload-state']
-    'mocap-upload-progress': MocapUploaderEventMap['mocap-upload-progress']
-    'mocap-upload-file': MocapUploaderEventMap['mocap-upload-file']
-    'mocap-upload-done': MocapUploaderEventMap['mocap-upload-done']
-    'mocap-upload-cancelled': MocapUploaderEventMap['mocap-upload-cancelled']
-    'mocap-upload-error': MocapUploaderEventMap['mocap-upload-error']
-    'mocap-upload-refused': MocapUploaderEventMap['mocap-upload-refused']
-  }
+  // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- Adds to the interface of that name.
+  interface GlobalEventHandlersEventMap extends MocapUploaderEventMap {}
 }

@@ -29,7 +29,7 @@ export async function planUpload({ files, protocol, partSizeBytes, params }: Upl
       create: params['sessionId'] === undefined ? 1 : 0,
       register: traits.addressing === 'batches' ? Math.ceil(plans.length / traits.batchSize) : 0,
       put: parts,
-      confirm: traits.confirms ? plans.length : 0,
+      confirm: protocol.confirm ? plans.length : 0,
     },
   }
 }

@@ -34,7 +34,7 @@ export function createSourceProof(
   definition: UploadDefinition,
   record: Pick<SessionRecord, 'folded'>,
 ): SourceProof {
-  const { clock, contentHasher, hasher, random } = ports
+  const { clock, contentHasher, hasher, random, provesAll } = ports
   const begun = record.folded()?.ledger.files.filter((file) => !isSettled(file) && file.receivedCount > 0)
   const unproven = new Map(hasher && begun?.map((file) => [file.plan.fileIndex, file]))
   const sourceOf = (fileIndex: number): Source => known(definition.files[fileIndex]).source
@@ -44,8 +44,7 @@ export function createSourceProof(
 
   const prove = async (file: LedgerFile, signal: AbortSignal, watch?: Watch): Promise<void> => {
     const { fileIndex } = file.plan
-    const depth = definition.verifyDepth
-    await verifySource(file, sourceOf(fileIndex), { hasher: known(hasher), random, depth, signal, watch })
+    await verifySource(file, sourceOf(fileIndex), { hasher: known(hasher), random, provesAll, signal, watch })
     unproven.delete(fileIndex)
   }
   const proveSent = async (file: LedgerFile, signal: AbortSignal, watch: Watch): Promise<undefined> => {

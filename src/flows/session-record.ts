@@ -2,11 +2,10 @@
 // applied, so that nothing is ever known in memory only.
 
 import { advanceFold, beginFold, foldJournal, type FoldedJournal } from '../core/journal/fold-journal.ts'
-import type { JournalRecord } from '../core/journal/journal.ts'
+import type { JournalRecord, RecordBody } from '../core/journal/journal.ts'
 import type { Ledger } from '../core/journal/ledger.ts'
 import { known } from '../core/errors.ts'
 import type { Clock, Journal, SessionJournal } from '../core/ports.ts'
-import type { RecordBody } from '../core/transfer/transfer-job.ts'
 
 export interface SessionRecord {
   readonly key: string

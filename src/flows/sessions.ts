@@ -25,8 +25,6 @@ export type { SessionSummary } from './session-list.ts'
 export interface ResumeOptions extends LettingGo {
   /** Finds a file again; called for all files before any is opened. Default: the platform's own, by the file's first location. */
   readonly source?: ((file: SoughtFile) => Source) | undefined
-  /** How much of what was sent is read again: `full` is every part; `sample` (default) the first, the last and three others. */
-  readonly verifyDepth?: 'sample' | 'full' | undefined
   /** As in `uploadVideos`. */
   readonly renewAddresses?: RenewAddresses | undefined
   /** As in `uploadVideos`. It must be given again, because a journal cannot hold a function. */
@@ -120,7 +118,6 @@ function definitionOf(context: FlowContext, folded: FoldedJournal, options: Resu
     protocol: protocolOf(context, folded, options),
     renewAddresses: options.renewAddresses,
     signal: options.signal,
-    verifyDepth: options.verifyDepth ?? context.verifyDepth,
     files: soughtFiles(folded).map((sought) => ({ source: source?.(sought) ?? missingSource(sought.name) })),
   }
 }

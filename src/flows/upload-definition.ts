@@ -20,6 +20,8 @@ export interface FlowPorts extends AddressRules {
   readonly hasher: Hasher | undefined
   /** Computes the SHA-256 of a whole file before each confirmation. Without it that is skipped. */
   readonly contentHasher: Hasher | undefined
+  /** Every part that an earlier run sent is read again, and not just a sample of them. */
+  readonly provesAll: boolean
   readonly running: Running
   /** What the client knows of its host. */
   readonly memory: HostMemory
@@ -32,7 +34,6 @@ export interface FlowContext extends FlowPorts {
   readonly partSizeBytes: PartSize | undefined
   /** How the platform finds a file from an earlier run again. Absent where it cannot. */
   readonly sourceAt?: ((file: { readonly name: string; readonly location: string }) => Source | undefined) | undefined
-  readonly verifyDepth?: 'sample' | 'full' | undefined
 }
 
 /** A source, and beside it what belongs to the flow. */
@@ -51,8 +52,6 @@ export interface UploadDefinition {
   readonly partSizeBytes?: PartSize | undefined
   readonly renewAddresses?: RenewAddresses | undefined
   readonly signal?: AbortSignal | undefined
-  /** How much of what an earlier run sent is read again. Default `sample`. */
-  readonly verifyDepth?: 'sample' | 'full' | undefined
   /** An earlier run began to cancel and may have told the service without hearing its answer. Default false. */
   readonly wasCancelAsked?: boolean
 }

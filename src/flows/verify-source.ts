@@ -14,8 +14,8 @@ export type Watch = <T>(step: Promise<T>) => Promise<T>
 export interface VerifySourceOptions {
   readonly hasher: Hasher
   readonly random: Random
-  /** `sample`, the default: the first part, the last and three others; `full`: every part with a receipt. */
-  readonly depth: 'sample' | 'full' | undefined
+  /** Every part with a receipt is read; otherwise the first, the last and three others. */
+  readonly provesAll: boolean
   readonly signal: AbortSignal
   /** Default: nothing is watched. */
   readonly watch?: Watch | undefined
@@ -98,9 +98,9 @@ async function fromSource<T>(watch: Watch, ask: () => T): Promise<Awaited<T>> {
   }
 }
 
-function choose(file: LedgerFile, { depth, random }: VerifySourceOptions): LedgerPart[] {
+function choose(file: LedgerFile, { provesAll, random }: VerifySourceOptions): LedgerPart[] {
   const proven = file.parts.filter((part) => isReceived(part) && part.receipt?.md5 !== undefined)
-  if (depth === 'full' || proven.length <= SAMPLE_COUNT + 2) return proven
+  if (provesAll || proven.length <= SAMPLE_COUNT + 2) return proven
   const others = Array.from({ length: SAMPLE_COUNT }, () => 1 + Math.floor(random() * (proven.length - 2)))
   return [...new Set([0, ...others, proven.length - 1])].flatMap((index) => proven[index] ?? [])
 }

@@ -59,8 +59,6 @@ export function captureSession(options: CaptureSessionOptions): Protocol {
       order: 'any',
       addressing: 'batches',
       batchSize,
-      cancelScope: 'none',
-      confirms: false,
     },
     async create(_files, signal, onWaiting) {
       if (options.sessionId !== undefined) return { sessionId: options.sessionId }

@@ -35,7 +35,7 @@ export function partJudge(isTagOptional?: boolean): Protocol['judge'] {
       `The storage took part ${unit.partNumber} without giving an ETag that can be kept, and the file cannot be confirmed without one.`,
       { isRetryable: true },
     )
-    return { kind: 'retry', error, isThrottle: false }
+    return { kind: 'retry', error }
   }
 }
 

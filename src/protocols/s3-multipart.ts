@@ -19,16 +19,16 @@ export interface S3MultipartOptions extends S3CallPorts {
    * The object's key for a file, which may contain a path where a name has none. Default: the file's name. Two files of
    * one session must not share a key.
    */
-  readonly keyOf?: (file: PlannedFile) => string
+  readonly keyOf?: ((file: PlannedFile) => string) | undefined
   /** Headers of every part, in lower case, which the host signs into each of its addresses. Default: none. */
-  readonly partHeaders?: Readonly<Record<string, string>>
+  readonly partHeaders?: Readonly<Record<string, string>> | undefined
   /**
    * Computes what the ETag of a completed object must be, to recognise the object if the answer to its completion is
    * lost.
    */
-  readonly hasher?: Hasher
+  readonly hasher?: Hasher | undefined
   /** The limits of a part. Default: S3's own, at most 10,000 of 5 MiB to 5 GiB. */
-  readonly unitLimits?: UnitLimits
+  readonly unitLimits?: UnitLimits | undefined
 }
 
 /** Files whose addresses are signed in one batch, and how many calls of each kind run at once. */
@@ -77,8 +77,6 @@ export function s3Multipart(options: S3MultipartOptions): Protocol {
       order: 'any',
       addressing: 'batches',
       batchSize: BATCH_SIZE,
-      cancelScope: 'session',
-      confirms: true,
     },
     async create(files, signal, onWaiting, isReplacing = false) {
       const keyed = files.map((file) => ({ fileIndex: file.fileIndex, key: keyOf(file) }))

@@ -48,11 +48,11 @@ export interface S3CallPorts {
    * Time limit of one try, ms. Default 30,000. Completing gets ten times as long, because the store joins the parts
    * meanwhile.
    */
-  readonly callTimeoutMs?: number
+  readonly callTimeoutMs?: number | undefined
   /** Tries of one call that reached the store, the first included. Default 5. */
-  readonly tries?: number
+  readonly tries?: number | undefined
   /** How long the store may be out of reach during one call, ms. Default 1 h. */
-  readonly giveUpAfterMs?: number
+  readonly giveUpAfterMs?: number | undefined
 }
 
 type Signed = Required<S3SignedRequest>

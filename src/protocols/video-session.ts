@@ -46,8 +46,6 @@ export function videoSession(options: VideoSessionOptions): Protocol {
       order: 'any',
       addressing: 'session',
       batchSize: 0,
-      cancelScope: 'session',
-      confirms: true,
     },
     async create(files, signal, onWaiting) {
       // The client takes the fields of a session and ignores all others.

@@ -29,7 +29,7 @@ export interface UploadStore {
 
 export interface UploadStoreOptions {
   /** Decides when listeners hear of the changes collected so far. Default: in the next frame, or after 250 ms in a hidden page. */
-  readonly schedule?: (tell: () => void) => void
+  readonly schedule?: ((tell: () => void) => void) | undefined
 }
 
 /** Creates an idle store. It needs neither React nor a page. */

@@ -162,6 +162,37 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect([scrolled.followed, scrolled.again]).not.toContain(100)
   })
 
+  test('stays where it was scrolled to when the upload goes on after a pause', async () => {
+    const page = await openPage()
+    await page.mouse.move(1, 1)
+    const tops = await page.evaluate(async () => {
+      const { element, list } = elementRig.showScripted()
+      element.addFiles(Array.from({ length: 40 }, (_, index) => new File(['x'], `swing-${String(index)}.mp4`)))
+      await element.start()
+      const { change, stop } = globalThis.scripted
+      const seen = async (state: string, count: number): Promise<void> => {
+        while (list.querySelectorAll(`[data-state=${state}]`).length < count) await new Promise(requestAnimationFrame)
+        await new Promise(requestAnimationFrame)
+      }
+      await seen('waiting', 40)
+      const begin = (index: number): void => change(index, { state: 'uploading', sentBytes: 1 })
+      begin(39)
+      await seen('uploading', 1)
+      stop('paused')
+      await seen('paused', 40)
+      list.scrollTop = 100
+      stop('uploading')
+      begin(39)
+      await seen('uploading', 1)
+      const goneOn = list.scrollTop
+      begin(30)
+      await seen('uploading', 2)
+      return { goneOn, next: list.scrollTop }
+    })
+    expect(tops.goneOn).toBe(100)
+    expect(tops.next).not.toBe(100)
+  })
+
   test('learns the size of each picked file in a task of its own, where that takes the browser long', async () => {
     const page = await openPage()
     await addElement(page)

@@ -1,4 +1,4 @@
-// The exit codes, upon which scripts decide what to do next: README.md has the table.
+// The exit codes, upon which scripts decide what to do next: docs/command-line.md has the table.
 
 import { expect, it } from 'vitest'
 

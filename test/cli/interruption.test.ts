@@ -491,6 +491,7 @@ it('is cleaned up after, the newest first, however the process ends', () => {
   vi.spyOn(process, 'exit').mockImplementation((code) => done.push(code) as never)
   const { atOnce, end } = listenForSignals()
   for (const what of ['folder', 'cursor']) atOnce(() => void done.push(what))
+  atOnce(() => void done.push('taken back'))()
 
   end(130, () => undefined)
 

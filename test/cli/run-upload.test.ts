@@ -13,7 +13,17 @@ type Listener = (payload: unknown) => void
 function followed(files: UploadFileStatus[], mode: Output['mode'] = 'lines') {
   const listeners: [string, Listener][] = []
   const printed: string[] = []
-  const output = { mode, event: (event: string) => void printed.push(event), say: () => undefined } as unknown as Output
+  const output = {
+    mode,
+    event: (event: string) => void printed.push(event),
+    ...{
+      say: () => undefined,
+      draw: () => undefined,
+      setLive: () => undefined,
+      size: () => ({ columns: 80, rows: 24 }),
+    },
+  } as unknown as Output
+  const cleanUps = new Set<() => void>()
   let end: (report: UploadReport) => void = () => undefined
   let stop: () => void = () => undefined
   const upload = {
@@ -26,12 +36,23 @@ function followed(files: UploadFileStatus[], mode: Output['mode'] = 'lines') {
   } as unknown as Upload
   const interruption = {
     happened: new Promise<string>((resolve) => (stop = () => resolve('SIGINT'))),
+    atOnce(cleanUp: () => void) {
+      cleanUps.add(cleanUp)
+      return () => cleanUps.delete(cleanUp)
+    },
   } as unknown as Interruption
   const follow = followUpload(upload, { uplink: { close: () => Promise.resolve() }, output, interruption })
   const emit = (name: string, payload: unknown = {}): void => {
     for (const [event, listener] of listeners) if (event === name) listener(payload)
   }
-  return { ...follow, emit, printed, end: (report: object) => end(report as UploadReport), stop: () => stop() }
+  return {
+    ...follow,
+    emit,
+    printed,
+    cleanUps,
+    end: (report: object) => end(report as UploadReport),
+    stop: () => stop(),
+  }
 }
 
 function file(fileIndex: number, fields: Partial<UploadFileStatus>): UploadFileStatus {
@@ -76,4 +97,14 @@ it('prints nothing more of an upload, with --json, once its result is known', as
   upload.emit('warning', { message: 'Late.' })
 
   expect(upload.printed).toEqual([])
+})
+
+it('leaves no clean-up of a terminal behind an upload that has ended, which would keep it in memory', async () => {
+  const upload = followed([file(0, {})], 'terminal')
+  expect(upload.cleanUps.size).toBe(1)
+
+  upload.end({ status: 'confirmed', files: [] })
+  await upload.result
+
+  expect(upload.cleanUps.size).toBe(0)
 })

@@ -96,6 +96,12 @@ describe('serve cors', () => {
     expect(refused.stderr).not.toContain('se-cret')
   })
 
+  it('says in its help that rules which the bucket has are lost', async () => {
+    const { stdout } = await cli.run(['help', 'serve', 'cors'], {})
+
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain('in place of all CORS rules that it has')
+  })
+
   it('ends with a result where --json is given, and prints nothing else on stdout', async () => {
     const bucket = await startScriptedBucket()
     onTestFinished(() => bucket.close())

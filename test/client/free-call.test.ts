@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { wasDoubtful } from '../../src/core/errors.ts'
 import { answerNext, clientUnderTest, rejection } from './client-under-test.ts'
 
 describe('the base URL', () => {
@@ -126,13 +127,22 @@ describe('a free call', () => {
     expect(subject.transport.sent).toHaveLength(0)
   })
 
-  it('takes no answer that is neither empty nor JSON', async () => {
-    const subject = clientUnderTest()
-    const failure = rejection(subject.client.call('POST', '/players'))
-    await answerNext(subject, { status: 200, body: 'done' })
+  it.each([
+    ['POST', true],
+    ['DELETE', true],
+    ['GET', false],
+  ])(
+    'takes no answer that is neither empty nor JSON, and says of a %s whether it may be done: %s',
+    async (verb, may) => {
+      const subject = clientUnderTest()
+      const failure = rejection(subject.client.call(verb, '/players'))
+      await answerNext(subject, { status: 200, body: 'done' })
 
-    expect(await failure).toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REPLY', details: { operation: 'POST /players' } })
-  })
+      const error = await failure
+      expect(error).toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REPLY', details: { operation: `${verb} /players` } })
+      expect(wasDoubtful(error)).toBe(may)
+    },
+  )
 
   it.each([[() => 1], [Symbol('x')], [1n]])('refuses data that JSON cannot say', async (data) => {
     const subject = clientUnderTest()

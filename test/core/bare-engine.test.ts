@@ -41,8 +41,6 @@ it('sends Blobs to addresses that the host has, by a job of its own', async () =
         order: 'any',
         addressing: 'session',
         batchSize: 1,
-        cancelScope: 'none',
-        confirms: false,
       },
       request: () => ({ method: 'PUT', headers: {} }),
       judge: (_reply, unit) => ({ kind: 'received', acceptedEnd: unit.end }),

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createEngine } from '../../src/core/adaptive-engine.ts'
 import { createFixedEngine } from '../../src/core/engine.ts'
+import type { TransportRequest } from '../../src/core/ports.ts'
 import { windowBodies } from '../../src/core/attempt/window-bodies.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
 import { createMemoryJob, refold, type MemoryJob } from '../simulation/memory-job.ts'
@@ -68,8 +69,29 @@ describe('the engine', () => {
     expect(make({ retries: NaN })).toThrow('retries')
     expect(make({ giveUpAfterMs: NaN })).toThrow('giveUpAfterMs')
     expect(make({ timeouts: { stallMs: -1 } })).toThrow('timeouts')
-    expect(make({ timeouts: { connectMs: undefined } })).toThrow('timeouts')
   })
+
+  it.each([{ answerMs: 5_000 }, { connectMs: undefined, answerMs: 5_000 }])(
+    'waits by default for what the host gives no time: %o',
+    async (timeouts) => {
+      const world = createWorld()
+      const { clock } = world
+      const signals: AbortSignal[] = []
+      const send = (request: TransportRequest) => {
+        signals.push(request.signal)
+        return new Promise<never>(() => undefined)
+      }
+      const transport = { ...world.store, send }
+      const engine = createEngine({ clock, transport, random: () => 0.5, concurrency: 1, timeouts })
+
+      void engine.run(world.job({ sources: world.sources([500]) }), signal())
+
+      await clock.advance(14_999)
+      expect(signals[0]?.aborted).toBe(false)
+      await clock.advance(1)
+      expect(signals[0]?.aborted).toBe(true)
+    },
+  )
 })
 
 describe('the engine without what a page may not need', () => {

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseHttpDateMs, parseRetryAfterMs } from '../../src/core/retry-after.ts'
+import { parseHttpDateMs, retryAfterOf } from '../../src/core/retry-after.ts'
 
-describe('parseRetryAfterMs', () => {
+describe('retryAfterOf', () => {
   const now = 784_111_777_000 // Sun, 06 Nov 1994 08:49:37 GMT
+  const replyWith = (value?: string) => ({ headers: value === undefined ? {} : { 'retry-after': value } })
 
   it.each([
     ['120', 120_000],
@@ -20,7 +21,7 @@ describe('parseRetryAfterMs', () => {
     ['30, Sun, 06 Nov 1994 08:50:37 GMT', 60_000],
     ['Sunday, 06-Nov-94 08:50:37 GMT, Sun, 06 Nov 1994 08:51:37 GMT, 5', 120_000],
   ])('reads %j', (value, ms) => {
-    expect(parseRetryAfterMs(value, now)).toBe(ms)
+    expect(retryAfterOf(replyWith(value), now)).toBe(ms)
   })
 
   it.each([
@@ -38,7 +39,7 @@ describe('parseRetryAfterMs', () => {
     'Sun, 06 Nov 1994 25:49:37 GMT',
     'Sun, 06 Nov 1994 08:49:37 PST',
   ])('does not understand %j', (value) => {
-    expect(parseRetryAfterMs(value, now)).toBeUndefined()
+    expect(retryAfterOf(replyWith(value), now)).toBeUndefined()
   })
 
   it('reads every date as the platform does', () => {

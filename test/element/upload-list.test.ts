@@ -1,8 +1,9 @@
 // The files of one element from the click on: what they are while they are looked at, and who takes them.
 
 import { expect, it } from 'vitest'
-import { chosenFile } from '../../src/element/chosen-files.ts'
+import { chosenFile, type ChosenFile } from '../../src/element/chosen-files.ts'
 import type { Source } from '../../src/core/ports.ts'
+import type { Item } from '../../src/element/items.ts'
 import { createUploadList } from '../../src/element/upload-list.ts'
 import type { Outage, Upload } from '../../src/flows/upload.ts'
 import { chosen, ignore, refuse, UPLINK, driven } from './upload-list-rig.ts'
@@ -167,14 +168,31 @@ it('uploads the file as it was when it was chosen, and never what its handle lea
 
 it('knows a file of an earlier life as the person has it, whatever name the service gave it', () => {
   const { list } = listed()
-  const known = { fileIndex: 0, name: 'cam1_take.c3d', fileName: 'take.c3d', location: 'cam1/take.c3d', bytes: 3 }
+  const identity = { fileName: 'take.c3d', location: 'cam1/take.c3d', bytes: 3 }
+  const known = { fileIndex: 0, name: 'cam1_take.c3d', ...identity }
   const pending = new Promise<never>(ignore)
   const files = () => [{ fileIndex: 0, name: known.name, bytes: 3 }]
   const upload = { on: ignore, done: () => pending, state: 'uploading', files } as unknown as Upload
 
   list.adopt(UPLINK, upload, { files: [known], found: new Map() })
 
-  expect(list.items[1]).toMatchObject(known)
+  expect(list.items[1]).toMatchObject(identity)
+})
+
+it('takes of a row that goes on with an earlier upload the file and nothing else', () => {
+  const { list } = listed()
+  const [row] = list.items
+  const { fileName, location, bytes, modifiedAtMs, file, handle } = row as Item & ChosenFile
+  const heir = { ...row } as Item
+  const error = { code: 'ERR_UPLOAD_NETWORK', message: 'No line.' } as const
+  const early = { ...row, former: heir, replacedBy: heir, heir, error } as Item & ChosenFile
+  const files = [{ fileIndex: 0, name: fileName, fileName, location, bytes }]
+
+  list.adopt(UPLINK, driven('earlier', 5).upload, { files, found: new Map([[0, early]]) })
+
+  const counts = { sentBytes: 0, confirmedBytes: 0, bytesPerSecond: 0, retries: 0 }
+  const known = { fileName, location, bytes, modifiedAtMs, file, handle, chosenAtMs: expect.any(Number) as number }
+  expect(list.items[1]).toEqual({ ...known, state: 'waiting', ...counts })
 })
 
 it('knows of an upload that is taken up, as soon as it begins, what is confirmed in it already', () => {

@@ -1,4 +1,5 @@
-// The benchmark works: tiny sizes through the real programs, processes and server; and nobody wins by sending less.
+// The benchmark works: tiny sizes through the real programs, processes and server; and nobody wins by sending less, or the same
+// bytes twice.
 
 import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
@@ -105,26 +106,43 @@ describe.skipIf(!hasCompiler)('the benchmark', () => {
     expect(result.bars.map((bar) => bar.status)).not.toContain('not measured')
   })
 
-  it('throws out who sends less than the file, or fails, and goes on with the others', async () => {
-    const sender = (name: string, sentBytes: number, exit = 0): Contestant => ({
+  it('throws out who sends less than the file, or the same part twice, or fails, and goes on with the others', async () => {
+    /** Sends pieces of a file, each with its stamp: where it says that it begins, and its length. */
+    const sender = (name: string, pieces: readonly (readonly [number, number])[], exit = 0): Contestant => ({
       ...{ name, isOurs: false, load: { files: 1, bytes: 1_000 } },
       command: ({ storageOrigin }) => ({
         program: process.execPath,
         args: [
           '-e',
-          `fetch('${storageOrigin}/x', { method: 'PUT', body: Buffer.alloc(${sentBytes}) }).then(() => process.exit(${exit}))`,
+          `const piece = ([at, length]) => {
+            const body = Buffer.alloc(length)
+            body.write('moc@')
+            body.writeBigUInt64BE(BigInt(at), 8)
+            return fetch('${storageOrigin}/x', { method: 'PUT', body })
+          }
+          Promise.all(${JSON.stringify(pieces)}.map(piece)).then(() => process.exit(${exit}))`,
         ],
       }),
     })
-    const contestants = [sender('honest', 1_000), sender('cheat', 999), sender('fails', 1_000, 7)]
+    const halves = [
+      [0, 500],
+      [500, 500],
+    ] as const
+    const contestants = [
+      sender('honest', halves),
+      sender('cheat', [[0, 999]]),
+      sender('twice', [halves[0], halves[0]]),
+      sender('fails', halves, 7),
+    ]
     const { runs, shortfalls } = await runInterleaved(setting, { contestants, rounds: 2 })
 
     expect(runs.map(({ contestant, round }) => [contestant, round])).toEqual([
       ['honest', 1],
       ['honest', 2],
     ])
-    expect(shortfalls).toHaveLength(2)
+    expect(shortfalls).toHaveLength(3)
     expect(shortfalls[0]).toContain('received 999 bytes of the 1000')
-    expect(shortfalls[1]).toContain('ended with 7')
+    expect(shortfalls[1]).toContain("500 were not the files'")
+    expect(shortfalls[2]).toContain('ended with 7')
   })
 })

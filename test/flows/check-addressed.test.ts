@@ -109,7 +109,7 @@ describe('a protocol of the host', () => {
   const good = (files: readonly PlannedFile[]): AddressedFile[] =>
     files.map(({ fileIndex }) => ({ fileIndex, addresses: [at(String(fileIndex))] }))
   const protocol = (register: (files: readonly PlannedFile[]) => unknown): Protocol => ({
-    traits: { units, order: 'any', addressing: 'batches', batchSize: 2, cancelScope: 'none', confirms: false },
+    traits: { units, order: 'any', addressing: 'batches', batchSize: 2 },
     create: () => Promise.resolve({ sessionId: 7 }),
     register: (_sessionId, files) => Promise.resolve(register(files) as AddressedFile[]),
     request: () => ({ method: 'PUT', headers: {} }),
@@ -142,7 +142,7 @@ it('one address for all parts, as tus has it, is taken where each request says w
   const { uplink, settled, requests } = createFarEnd({ service: () => ({ status: 200 }), storage: goodStorage })
   const units = { minBytes: 1, maxBytes: 2, maxCount: 10, multipleOfBytes: 1 }
   const protocol: Protocol = {
-    traits: { units, order: 'next', addressing: 'session', batchSize: 0, cancelScope: 'none', confirms: false },
+    traits: { units, order: 'next', addressing: 'session', batchSize: 0 },
     create: (files) =>
       Promise.resolve({
         sessionId: 7,
@@ -175,7 +175,7 @@ describe('addresses that live for one part each', () => {
       },
     })
     const protocol: Protocol = {
-      traits: { units, order: 'any', addressing: 'batches', batchSize: 1, cancelScope: 'none', confirms: false },
+      traits: { units, order: 'any', addressing: 'batches', batchSize: 1 },
       create: () => Promise.resolve({ sessionId: 7 }),
       register(_sessionId, [asked]) {
         signings += 1

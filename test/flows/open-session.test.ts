@@ -17,8 +17,6 @@ const TRAITS: Protocol['traits'] = {
   order: 'any',
   addressing: 'session',
   batchSize: 0,
-  cancelScope: 'none',
-  confirms: false,
 }
 
 it.each([

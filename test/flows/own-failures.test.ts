@@ -37,7 +37,7 @@ describe('a source of the host that throws what is no error of ours', () => {
         verifySource(ledgerFile as unknown as LedgerFile, source, {
           hasher: md5Hasher(),
           random: () => 0,
-          depth: 'full',
+          provesAll: true,
           signal,
         }),
     ],

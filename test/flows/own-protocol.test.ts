@@ -16,8 +16,8 @@ const addressed = [{ fileIndex: 0, addresses: ['https://store.example/k'] }]
 function protocolWith(own: Partial<Protocol>, addressing: 'session' | 'batches' = 'session'): Protocol {
   return {
     traits: {
-      ...{ units: { minBytes: 1, maxBytes: 1_000, maxCount: 10, multipleOfBytes: 1 }, order: 'any', addressing },
-      ...{ batchSize: 10, cancelScope: 'session', confirms: own.confirm !== undefined },
+      units: { minBytes: 1, maxBytes: 1_000, maxCount: 10, multipleOfBytes: 1 },
+      ...{ order: 'any', addressing, batchSize: 10 },
     },
     create: () => Promise.resolve({ sessionId: 7, ...(addressing === 'session' && { files: addressed }) }),
     register: () => Promise.resolve(addressed),

@@ -14,7 +14,7 @@ import { createSessionJob } from '../../src/flows/session-job.ts'
 import { createSessionRecord } from '../../src/flows/session-record.ts'
 import { createSimulatedClock } from '../helpers/simulated-clock.ts'
 
-const traits = { order: 'any', addressing: 'batches', batchSize: 10, cancelScope: 'none', confirms: false } as const
+const traits = { order: 'any', addressing: 'batches', batchSize: 10 } as const
 const protocol: Protocol = {
   traits: { units: ONE_PUT_LIMITS, ...traits },
   create: () => Promise.resolve({ sessionId: 's' }),

@@ -105,7 +105,7 @@ it('a create that a pause ended is the cause of nothing that fails later', async
 function halfTaken() {
   const units = { minBytes: 1, maxBytes: 6, maxCount: 10, multipleOfBytes: 1 }
   const protocol: Protocol = {
-    traits: { units, order: 'any', addressing: 'session', batchSize: 1, cancelScope: 'none', confirms: false },
+    traits: { units, order: 'any', addressing: 'session', batchSize: 1 },
     create: () => {
       const addresses = [1, 2].map((part) => `https://store.example/${String(part)}`)
       return Promise.resolve({ sessionId: 7, files: [{ fileIndex: 0, addresses }] })

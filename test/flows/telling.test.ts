@@ -106,6 +106,19 @@ it('addresses that are signed as the turn of their file comes are signed again w
   expect(told).toEqual([])
 })
 
+it('a new session is measured by its own addresses, and not by those that died', async () => {
+  const { move, told, record, clock } = await uploading({ lifeMs: HOUR_MS })
+  await move(20_000, MB)
+  await clock.advance(HOUR_MS)
+
+  const address = `https://s.test/2?Expires=${String((WALL_MS + 3 * HOUR_MS) / 1000)}&X-Amz-Signature=x`
+  const files = [{ fileIndex: 0, serverFileId: 'f', addresses: [address] }]
+  await record.write({ type: 'session.replaced', sessionId: 's2', files })
+  await move(20_000, MB)
+
+  expect(told).toEqual([])
+})
+
 it('a line that stalls and goes on is no shortfall, and one that comes afterwards is announced', async () => {
   const { move, stall, told } = await uploading({ lifeMs: HOUR_MS })
 

@@ -159,7 +159,7 @@ describe('a session with addresses that cannot be used', () => {
     const upload = uplink.upload({
       files,
       protocol: {
-        traits: { units, order: 'any', addressing: 'session', batchSize: 0, cancelScope: 'session', confirms: false },
+        traits: { units, order: 'any', addressing: 'session', batchSize: 0 },
         create: () => Promise.resolve({ sessionId: 7, files: [{ fileIndex: 0, addresses: [address] }] }),
         request: () => ({ method: 'PUT', headers: {} }),
         judge: (_reply, { end }) => ({ kind: 'received', acceptedEnd: end }),

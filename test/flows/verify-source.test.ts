@@ -161,7 +161,7 @@ describe('a source that is read again', () => {
     ['has changed', wrong],
   ])('is closed, and its digests are freed once they are known, where it %s', async (_, file) => {
     const [proof, digest] = [noted(), noted()]
-    const options = { hasher: proof.md5, random: () => 0, depth: 'full', signal } as const
+    const options = { hasher: proof.md5, random: () => 0, provesAll: true, signal } as const
 
     await verifySource(file(), proof.source, options).catch(() => undefined)
     await digestWhole(file(), digest.source, { contentHasher: digest.sha256, hasher: digest.md5, signal }).catch(
@@ -186,7 +186,7 @@ describe('a source that is read again', () => {
 
   it('takes half a MiB of memory for its proof, because many files may be proven at once', async () => {
     const memory = new Set<ArrayBufferLike>()
-    const options = { hasher: md5Hasher(), random: () => 0, depth: 'full', signal } as const
+    const options = { hasher: md5Hasher(), random: () => 0, provesAll: true, signal } as const
 
     await verifySource(
       sent(3 * MIB),
@@ -208,7 +208,7 @@ describe('a source that is read again', () => {
     const drawn = [...draws]
 
     await verifySource(sent(partBytes), told(steps), {
-      ...{ hasher: md5Hasher(), depth: 'sample', signal },
+      ...{ hasher: md5Hasher(), provesAll: false, signal },
       random: () => drawn.shift() ?? expect.fail('no more than three are drawn'),
     })
 

@@ -346,7 +346,7 @@ describe('mocap-uplink/testing', () => {
           const address = (name) => 'http://127.0.0.1:1/' + encodeURIComponent(name)
           const reply = { status: 200, headers: {}, body: new Uint8Array(), isBodyCut: false }
           const told = ({ lengthBytes, bytes }) => lengthBytes ?? bytes.byteLength
-          const ofSession = { order: 'any', addressing: 'session', batchSize: 1, cancelScope: 'none', confirms: false }
+          const ofSession = { order: 'any', addressing: 'session', batchSize: 1 }
           return {
             protocol: {
               traits: { units: face.ONE_PUT_LIMITS, ...ofSession },
@@ -390,7 +390,7 @@ describe('mocap-uplink/testing', () => {
           status === 200
             ? { kind: 'received', acceptedEnd: end }
             : {
-                ...{ kind: 'retry', error: failed({ isRetryable: true }), isThrottle: false },
+                ...{ kind: 'retry', error: failed({ isRetryable: true }) },
                 retryAfterMs: Number(headers['retry-after']) * 1000,
               },
       })
@@ -447,7 +447,7 @@ describe('mocap-uplink/testing', () => {
         await once(server, 'listening')
         const origin = 'http://127.0.0.1:' + server.address().port
         const addressed = ({ fileIndex, name }) => ({ fileIndex, addresses: [origin + '/' + encodeURIComponent(name)] })
-        const ofSession = { order: 'any', addressing: 'session', batchSize: 1, cancelScope: 'none', confirms: false }
+        const ofSession = { order: 'any', addressing: 'session', batchSize: 1 }
         const transport = undiciTransport()
         return {
           protocol: {
@@ -464,7 +464,7 @@ describe('mocap-uplink/testing', () => {
               if (status === 200) return { kind: 'received', acceptedEnd: end }
               const facts = { status, isRetryable: true }
               const error = new HttpStatusError('ERR_UPLOAD_HTTP_STATUS', 'It answers ' + status + '.', facts)
-              return { kind: 'retry', error, isThrottle: status === 503 }
+              return { kind: 'retry', error }
             },
           },
           transport,

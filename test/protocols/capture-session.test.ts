@@ -229,7 +229,7 @@ it('says what it is: one PUT a file, in batches, without a confirm and without a
 
   expect(protocol.traits).toEqual({
     units: { minBytes: 0, maxBytes: 5 * 1024 ** 3, maxCount: 1, multipleOfBytes: 1 },
-    ...{ order: 'any', addressing: 'batches', batchSize: 7, cancelScope: 'none', confirms: false },
+    ...{ order: 'any', addressing: 'batches', batchSize: 7 },
   })
   expect(protocol.cancel).toBe(undefined)
   expect(protocol.confirm).toBe(undefined)

@@ -24,7 +24,7 @@ function sessionOf(fileCount: number): string {
 }
 
 it('is for parts of 5 MiB and more unless the host knows better', () => {
-  const traits = { order: 'any', addressing: 'batches', batchSize: 4, cancelScope: 'session', confirms: true }
+  const traits = { order: 'any', addressing: 'batches', batchSize: 4 }
 
   expect(protocolOver(() => 'never').protocol.traits).toEqual({ units: S3_LIMITS, ...traits })
   expect(protocolOver(() => 'never', { unitLimits: SMALL }).protocol.traits.units).toBe(SMALL)

@@ -18,7 +18,7 @@ export const SMALL_LIMITS: UnitLimits = { minBytes: 1, maxBytes: 1_000_000, maxC
 export function testProtocol(options: TestProtocolOptions = {}): Pick<Protocol, 'traits' | 'request' | 'judge'> {
   const { order = 'any', addressing = 'session', batchSize = 50, needsEtag = true } = options
   return {
-    traits: { units: SMALL_LIMITS, order, addressing, batchSize, cancelScope: 'session', confirms: true },
+    traits: { units: SMALL_LIMITS, order, addressing, batchSize },
     request: ({ start, end }) => ({ method: 'PUT', headers: { 'x-range': `${String(start)}-${String(end)}` } }),
     judge(reply, unit): Verdict {
       if (reply.status > 299) return classifyStorageFailure(reply, unit)

@@ -15,11 +15,11 @@ import { addRow, find, forget, sessionRows, settledBeyond, shorten, type Found }
 
 export interface IndexedDbJournalOptions {
   /** The database's name. Default `mocap-uplink`. */
-  readonly name?: string
+  readonly name?: string | undefined
   /**
    * The clock that limits opening the database to 15 s. Default: the platform's. The first journal of a name decides.
    */
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
 }
 
 export interface IndexedDbJournal extends Journal {

@@ -9,7 +9,7 @@ import { isWaitOver, platformTransport } from './platform-transport.ts'
 /** Options of the transport. */
 export interface FetchTransportOptions {
   /** Default: the platform's fetch. */
-  readonly fetch?: typeof fetch
+  readonly fetch?: typeof fetch | undefined
 }
 
 /** Codes by which Node's fetch says that nothing was sent. Browsers do not tell. */

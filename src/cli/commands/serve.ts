@@ -63,7 +63,9 @@ export function addServeCommand(program: Command, context: CommandContext): void
   addOutputOptions(
     command
       .command('cors')
-      .description('let pages of these origins send to the bucket that the environment names, and read ETags')
+      .description(
+        'let pages of these origins send to the bucket that the environment names, and read ETags, in place of all CORS rules that it has',
+      )
       .requiredOption('--origin <url...>', 'https://app.example; * for any'),
   ).action((_options, cors: Command) => setOrigins(context, cors.optsWithGlobals<CorsOptions>()))
   addKeysCommand(command, context)

@@ -2,7 +2,6 @@
 
 import type { Command } from 'commander'
 import { invalid } from '../../core/errors.ts'
-import { given } from '../../core/given.ts'
 import type { JwtOptions } from '../../service/index.ts'
 import type { Environment } from '../options/credentials-from-options.ts'
 import { optionOrVariable } from '../options/option-or-variable.ts'
@@ -51,6 +50,9 @@ export async function jwtFromOptions(options: JwtCommandOptions, env: Environmen
   return {
     issuer,
     audience,
-    ...given({ jwksUrl, publicKeyPem, orgClaim, algorithms: algorithms?.split(',').map((one) => one.trim()) }),
+    jwksUrl,
+    publicKeyPem,
+    orgClaim,
+    algorithms: algorithms?.split(',').map((one) => one.trim()),
   }
 }

@@ -1,7 +1,6 @@
 // The limits of `serve`: each from its option or else from the environment. Otherwise the service's own default applies.
 
 import type { Command } from 'commander'
-import { given } from '../../core/given.ts'
 import type { ServiceLimits } from '../../service/index.ts'
 import type { Environment } from '../options/credentials-from-options.ts'
 import { optionOrVariable } from '../options/option-or-variable.ts'
@@ -35,18 +34,18 @@ type Parse = (text: string, label: string) => number
 export function limitsFromOptions(
   options: LimitOptions,
   env: Environment,
-): { readonly limits: ServiceLimits; readonly trustedProxies?: number } {
+): { readonly limits: ServiceLimits; readonly trustedProxies: number | undefined } {
   const valueOf = (option: string | undefined, flag: string, parse: Parse = parseInteger) => {
     const said = optionOrVariable(option, flag, env)
     return said === undefined ? undefined : parse(said.text, said.label)
   }
-  const limits = given<Record<keyof ServiceLimits, number | undefined>>({
+  const limits: Record<keyof ServiceLimits, number | undefined> = {
     callsPerMinute: valueOf(options.callsPerMinute, '--calls-per-minute'),
     refusalsPerMinute: valueOf(options.refusalsPerMinute, '--refusals-per-minute'),
     openSessions: valueOf(options.maxOpenSessions, '--max-open-sessions'),
     filesPerSession: valueOf(options.maxFiles, '--max-files'),
     namesPerCall: valueOf(options.maxNames, '--max-names'),
     bodyBytes: valueOf(options.maxBody, '--max-body', parseSize),
-  })
-  return { limits, ...given({ trustedProxies: valueOf(options.trustedProxies, '--trusted-proxies') }) }
+  }
+  return { limits, trustedProxies: valueOf(options.trustedProxies, '--trusted-proxies') }
 }

@@ -1,7 +1,6 @@
 // The S3-compatible store of `serve`, from the environment, because keys do not belong on a command line, where `ps` shows them.
 
 import { invalid } from '../../core/errors.ts'
-import { given } from '../../core/given.ts'
 import type { S3Options } from '../../service/index.ts'
 import type { Environment } from '../options/credentials-from-options.ts'
 
@@ -18,12 +17,10 @@ export function s3FromEnvironment(env: Environment): S3Options | undefined {
   if (style && !/^(?:true|false)$/.test(style)) invalid('S3_PATH_STYLE must be true or false.')
   return {
     bucket,
-    ...given({
-      endpoint: env['S3_ENDPOINT'] || undefined,
-      publicEndpoint: env['S3_PUBLIC_ENDPOINT'] || undefined,
-      region: env['S3_REGION'] || undefined,
-      pathStyle: style ? style === 'true' : undefined,
-      keys: accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined,
-    }),
+    endpoint: env['S3_ENDPOINT'] || undefined,
+    publicEndpoint: env['S3_PUBLIC_ENDPOINT'] || undefined,
+    region: env['S3_REGION'] || undefined,
+    pathStyle: style ? style === 'true' : undefined,
+    keys: accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined,
   }
 }

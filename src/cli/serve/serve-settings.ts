@@ -2,7 +2,6 @@
 
 import { checkText } from '../../client/checks.ts'
 import { invalid } from '../../core/errors.ts'
-import { given } from '../../core/given.ts'
 import type { ServiceCredentials, ServiceOptions } from '../../service/index.ts'
 import type { Environment } from '../options/credentials-from-options.ts'
 import { databaseUrlOf } from './database-url.ts'
@@ -97,25 +96,23 @@ export async function serveSettings(options: ServeOptions, env: Environment): Pr
     endSessionsAfterMs: endSessionsAfter === 'never' ? 0 : parseDuration(endSessionsAfter, '--end-sessions-after'),
     stopWithinMs: parseDuration(options.stopWithin, '--stop-within'),
     ...limitsFromOptions(options, env),
-    ...given({
-      dataDir: options.data,
-      databaseUrl,
-      databaseConnections:
-        databaseConnections === undefined ? undefined : parseInteger(databaseConnections, '--database-connections', 2),
-      s3,
-      publicUrl: options.publicUrl,
-      credentials,
-      jwt: await jwtFromOptions(options, env),
-      analysisCompletesAfterMs:
-        completeAfter === undefined ? undefined : parseDuration(completeAfter, '--complete-after'),
-      page: await readPage(),
-      keepFreeBytes: keepFree === undefined ? undefined : parseSize(keepFree, '--keep-free', 0),
-      stopDelayMs: stopDelay === undefined ? undefined : parseDuration(stopDelay, '--stop-delay', 0),
-      metricsPort: metricsPort === undefined ? undefined : portOf(metricsPort, '--metrics-port'),
-      metricsToken: env['MOCAP_METRICS_TOKEN'] || undefined,
-      log: options.log === true ? process.stderr : undefined,
-      faults: faults === undefined ? undefined : await faultsFromOption(faults),
-    }),
+    dataDir: options.data,
+    databaseUrl,
+    databaseConnections:
+      databaseConnections === undefined ? undefined : parseInteger(databaseConnections, '--database-connections', 2),
+    s3,
+    publicUrl: options.publicUrl,
+    credentials,
+    jwt: await jwtFromOptions(options, env),
+    analysisCompletesAfterMs:
+      completeAfter === undefined ? undefined : parseDuration(completeAfter, '--complete-after'),
+    page: await readPage(),
+    keepFreeBytes: keepFree === undefined ? undefined : parseSize(keepFree, '--keep-free', 0),
+    stopDelayMs: stopDelay === undefined ? undefined : parseDuration(stopDelay, '--stop-delay', 0),
+    metricsPort: metricsPort === undefined ? undefined : portOf(metricsPort, '--metrics-port'),
+    metricsToken: env['MOCAP_METRICS_TOKEN'] || undefined,
+    log: options.log === true ? process.stderr : undefined,
+    faults: faults === undefined ? undefined : await faultsFromOption(faults),
   }
   await checkTogether(settings)
   return settings

@@ -20,7 +20,6 @@ export interface ProgressPicture {
 
 const MIN_COLUMNS_FOR_BAR = 60
 const BAR_COLUMNS = 20
-const NAME_COLUMNS_AT_LEAST = 8
 
 /** One line per file in flight, for as many as there is room, and one for the whole. */
 export function progressLines(picture: ProgressPicture): string[] {
@@ -30,7 +29,7 @@ export function progressLines(picture: ProgressPicture): string[] {
   const room = Math.max(0, picture.rows - 3)
   const shown = inFlight.length > room ? inFlight.slice(0, Math.max(0, room - 1)) : inFlight
   const hidden = inFlight.length - shown.length
-  const longest = longestOf(picture.files, columns)
+  const longest = longestOf(picture.files)
   return [
     ...shown.map((file) => fileLine(file, columns, longest)),
     ...(hidden > 0 && room > 0 ? [clip(`  and ${countOf(hidden, 'more file')} in flight`, columns)] : []),
@@ -42,13 +41,9 @@ export function progressLines(picture: ProgressPicture): string[] {
  * Columns that the longest name takes, at most. All files count, so that no bar moves as files come and go. A name that is not
  * ASCII counts two for each character, because it takes long to measure thousands of them.
  */
-function longestOf(files: readonly UploadFileStatus[], most: number): number {
-  let longest = 0
-  for (const { name } of files) {
-    longest = Math.max(longest, /^[\x20-\x7e]*$/.test(name) ? name.length : 2 * name.length)
-    if (longest >= most) return most
-  }
-  return longest
+function longestOf(files: readonly UploadFileStatus[]): number {
+  const atMost = ({ name }: UploadFileStatus) => (/^[\x20-\x7e]*$/.test(name) ? name.length : 2 * name.length)
+  return files.reduce((longest, file) => Math.max(longest, atMost(file)), 0)
 }
 
 /** `longest`: columns for the name, if there are as many. On a wide terminal the bar would otherwise be far from it. */
@@ -58,7 +53,6 @@ function fileLine(file: UploadFileStatus, columns: number, longest: number): str
   const word = file.state === 'confirming' ? 'confirming' : `of ${formatBytes(file.bytes)}`
   const right = columns >= MIN_COLUMNS_FOR_BAR ? `${bar(file)} ${percent} ${word.padEnd(13)}` : percent
   const nameColumns = columns - columnsOf(right) - 3
-  if (nameColumns < NAME_COLUMNS_AT_LEAST) return clip(`  ${percent}`, columns)
   return `  ${fitColumns(onOneLine(file.name), Math.min(nameColumns, longest))} ${right}`.trimEnd()
 }
 

@@ -16,7 +16,7 @@ export interface SegmentInput {
   /** The organisation's own ids of the movements to include. Default: all that fit. */
   readonly orgMovementIds?: readonly string[] | undefined
   /** Fields of the service that its interface does not show, under their wire names. Default: none. */
-  readonly extra?: WireObject
+  readonly extra?: WireObject | undefined
 }
 
 export interface Segment {
@@ -35,8 +35,8 @@ export interface AnalysisInput {
   readonly comparisonAnalysisSegmentId?: ServiceId | undefined
   readonly populationAnalysisSegmentId?: ServiceId | undefined
   /** Default: not sent, which the service takes as `draft`. */
-  readonly status?: 'draft' | 'requested'
-  readonly extra?: WireObject
+  readonly status?: 'draft' | 'requested' | undefined
+  readonly extra?: WireObject | undefined
 }
 
 /**

@@ -10,7 +10,7 @@ export interface MocapSessionInput {
   readonly sessionDate: string
   readonly sessionTypeId: number
   /** Fields of the service that its interface does not show, under their wire names. Default: none. */
-  readonly extra?: WireObject
+  readonly extra?: WireObject | undefined
 }
 
 /** A capture session. Fields that we do not know are kept under their wire names. */
@@ -39,8 +39,8 @@ export interface RegisterFilesInput {
   /** Frames a second. The service requires it if the session's type is plain video. */
   readonly frameRate?: number | undefined
   /** Whether names that exist already may be sent again. Default false. */
-  readonly reprocess?: boolean
-  readonly extra?: WireObject
+  readonly reprocess?: boolean | undefined
+  readonly extra?: WireObject | undefined
 }
 
 /** Returns undefined if the reply names no session. */

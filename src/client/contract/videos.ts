@@ -11,9 +11,9 @@ export interface VideoFileInput {
   /** 1 or more. It cannot change later. */
   readonly partCount: number
   /** The host's own number for the file, unique in the session. Default: none is sent. */
-  readonly fileId?: number
+  readonly fileId?: number | undefined
   /** Frames a second. */
-  readonly frameRate?: number
+  readonly frameRate?: number | undefined
 }
 
 export interface VideoUploadInput {
@@ -24,7 +24,7 @@ export interface VideoUploadInput {
   readonly sessionDate: string
   readonly sessionTypeId: number
   /** Fields of the service that its interface does not show, under their wire names. Default: none. */
-  readonly extra?: WireObject
+  readonly extra?: WireObject | undefined
 }
 
 /** The session as created. Its addresses are secrets. Fields that we do not know are kept under their wire names. */
@@ -61,7 +61,7 @@ export interface ConfirmFileInput {
   /** Part numbers from 1, each once. ETags in the form in which the protocol wants them sent. */
   readonly parts: readonly { readonly partNumber: number; readonly etag: string }[]
   /** False tells the service that the file was given up. Default true. */
-  readonly isSuccessful?: boolean
+  readonly isSuccessful?: boolean | undefined
 }
 
 /** Returns undefined if the reply lacks the session's id or a well-formed list of addresses. */

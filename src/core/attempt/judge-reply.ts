@@ -88,5 +88,5 @@ function refusedAs(
   details: UploadError['details'] = {},
 ): Refused {
   const error = new UploadError(code, message, { isRetryable: code !== 'ERR_UPLOAD_INTERNAL', details })
-  return { kind: 'refused', verdict: { kind: 'retry', error, isThrottle: false } }
+  return { kind: 'refused', verdict: { kind: 'retry', error } }
 }

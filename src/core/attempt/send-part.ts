@@ -50,6 +50,8 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
   const { fileIndex } = unit
   let reader: Reader | undefined
   let body: Content | undefined
+  /** Its bytes go from a Blob to the network without passing through us. */
+  let isUnread = false
   let request: TransportRequest | undefined
   const onHang = (isHung: boolean): void => {
     attempt.isHung = isHung
@@ -68,7 +70,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     } else reader = opening
     attempt.isSending = true
     const hasher = attempt.isWhole ? ports.hasher : undefined
-    const isUnread = goesUnread(hasher, pace, reader)
+    isUnread = goesUnread(hasher, pace, reader)
     if (!isUnread) {
       if (!bodies) invalid('Its bytes must pass through us: give windowBodies().')
       const leasing = bodies.lease(lengthBytes, signal)
@@ -109,7 +111,9 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     if (looking) await (isUnread ? looking : tellHang(clock, looking, onHang))
     // A far end that took only some of the bytes has proven nothing about the digest of all of them.
     const digest = result.acceptedEnd === unit.end ? body.digest() : undefined
-    return receiptOf(unit, reply, result, isPromise(digest) ? await digest : digest)
+    const end = receiptOf(unit, reply, result, isPromise(digest) ? await digest : digest)
+    if (end.kind === 'refused') transport.distrust?.(request)
+    return end
   } catch (error) {
     const ending = request ? transport.endingOf(request) : 'neverWhole'
     const readError = body?.readError?.()
@@ -117,7 +121,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     // These are equal when the watchdog ended the attempt, or when nothing did: both are undefined then.
     if (signal.reason !== attempt.expiry) return { kind: 'aborted', ending }
     // A platform that could not read the Blob says only that no answer came.
-    const changed = reader && body?.isUnread && (await changeOf(reader))
+    const changed = reader && isUnread && (await changeOf(reader))
     if (changed) return sourceFailure(changed, ending)
     if (reader && isTransportError(error)) return { kind: 'missing', ending, error }
     if (!reader || isUploadError(error)) return sourceFailure(error, ending)
@@ -130,7 +134,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
       const ended = body?.end?.()
       if (ended) await ended
       // A hash that is computed elsewhere need not go on for an answer that asked for no digest.
-      if (body?.isUnread && body.digest() !== undefined) controller.abort()
+      if (isUnread && body?.digest() !== undefined) controller.abort()
     } finally {
       // Even when a host's hash cannot be freed: other sessions of the engine need the windows.
       attempt.lease?.release()

@@ -26,7 +26,7 @@ export function classifyStorageFailure(reply: TransportReply, unit: Unit): Stora
   const again = (errorCode: UploadErrorCode, reason = ''): StorageFailure => ({
     kind: 'retry',
     error: failure(errorCode, reason, true),
-    isThrottle: status === 429 || status === 503 || THROTTLE_CODES.includes(code),
+    isThrottle: THROTTLE_CODES.includes(code),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   })
   const end = (kind: 'renew' | 'final', errorCode: UploadErrorCode, reason = ''): StorageFailure => {

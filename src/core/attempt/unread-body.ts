@@ -15,7 +15,6 @@ export function goesUnread(hasher: Hasher | undefined, pace: Pick<Pace, 'isLimit
 export function blobContent(unit: Unit, reader: Reader, hasher: Hasher | undefined, signal: AbortSignal): Content {
   let digest: Promise<string> | undefined
   return {
-    isUnread: true,
     make() {
       let blob: Blob
       try {

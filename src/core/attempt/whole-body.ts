@@ -9,8 +9,6 @@ import type { Watchdog } from './watchdog.ts'
 export interface Content {
   /** Makes the body. Called once. Rejects as the reader does. */
   make(): Body | Promise<Body>
-  /** It goes to the network without being read by us. */
-  readonly isUnread?: true
   digest(): Promise<string | undefined> | string | undefined
   /** As `AttemptBody.end`. Undefined: nothing touches the windows any more. */
   end?(): Promise<void> | undefined

@@ -29,10 +29,10 @@ export interface WindowBodiesOptions {
   /** The maximum number of parts in flight; each has two windows. */
   readonly concurrency: number
   /** Memory for bodies, bytes. Default 48 MiB. What exceeds two windows for each part makes the windows of some parts large. */
-  readonly memoryBytes?: number
-  readonly allocate?: (bytes: number) => Uint8Array
+  readonly memoryBytes?: number | undefined
+  readonly allocate?: ((bytes: number) => Uint8Array) | undefined
   /** Sends short parts in one piece instead of through windows. */
-  readonly wholeBodies?: WholeBodies
+  readonly wholeBodies?: WholeBodies | undefined
 }
 
 const MAX_WINDOW_BYTES = 262_144

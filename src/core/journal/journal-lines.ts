@@ -91,14 +91,9 @@ export function decodeHeader(bytes: Uint8Array, name: string): { header: Journal
 }
 
 /**
- * Decodes a journal; `name` is its file, for messages. Throws ERR_UPLOAD_JOURNAL for damage before the torn tail and for a
- * version that this program does not read; nothing else, whatever the bytes are.
+ * Decodes a journal in steps, several for a long line; `name` is its file, for messages. Throws ERR_UPLOAD_JOURNAL for damage before
+ * the torn tail and for a version that this program does not read; nothing else, whatever the bytes are.
  */
-export function decodeJournal(bytes: Uint8Array, name: string): DecodedJournal {
-  return atOnce(decodingJournal(bytes, name))
-}
-
-/** `decodeJournal` in steps, several for a long line. */
 export function* decodingJournal(bytes: Uint8Array, name: string): Steps<DecodedJournal> {
   const head = decodeHeader(bytes, name)
   if (head === undefined) return { header: undefined, records: [], lineCount: 0, isKept: true, soundBytes: 0 }

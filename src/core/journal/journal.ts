@@ -42,7 +42,10 @@ export type KeptFile = Omit<LedgerFile, 'plan' | 'parts' | 'receivedCount'> & {
 export type KeptPart = Omit<LedgerPart, 'partNumber' | 'start' | 'end'>
 
 /** One record. `at` is wall time, ms since 1970. Every record is plain JSON. */
-export type JournalRecord = { readonly at: number } & (
+export type JournalRecord = { readonly at: number } & RecordBody
+
+/** A record without its time, which whoever writes it stamps. */
+export type RecordBody =
   | {
       readonly type: 'session.begun'
       readonly version: typeof JOURNAL_VERSION
@@ -118,7 +121,6 @@ export type JournalRecord = { readonly at: number } & (
   | { readonly type: 'session.cancelling'; readonly keepsConfirmed?: boolean | undefined }
   | { readonly type: 'session.cancelled'; readonly isServiceTold: boolean }
   | { readonly type: 'session.settled'; readonly status: FinalStatus }
-)
 
 /** What a shortened history keeps of all files. */
 export type KeptRecord = Extract<JournalRecord, { readonly type: 'session.kept' }>

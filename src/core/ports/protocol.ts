@@ -22,10 +22,6 @@ export interface ProtocolTraits {
   readonly addressing: 'session' | 'batches'
   /** The maximum number of files in one registration; unused when addressing is `session`. */
   readonly batchSize: number
-  /** What `cancel` ends at the far end. */
-  readonly cancelScope: 'session' | 'none'
-  /** Whether a file needs a call of its own after its last receipt. */
-  readonly confirms: boolean
 }
 
 /** A file with its fixed plan; plain data, journalled. */
@@ -91,8 +87,11 @@ export type Verdict =
       readonly error: UploadError
       /** The pause that the far end asks for, ms. At most an hour of it is kept; what is no number asks for nothing. */
       readonly retryAfterMs?: number
-      /** It takes nothing now, whatever it is sent: such an answer uses up an eighth of an attempt, and three in a row are an outage. */
-      readonly isThrottle: boolean
+      /**
+       * It takes nothing now, whatever it is sent: such an answer uses up an eighth of an attempt, and three in a row are an outage.
+       * Default false; the status 429, 502, 503 or 504 of the error says the same.
+       */
+      readonly isThrottle?: boolean
     }
   | { readonly kind: 'renew'; readonly error: UploadError }
   | { readonly kind: 'final'; readonly error: UploadError }
@@ -178,8 +177,8 @@ export interface Protocol {
   /** What an answer means. Pure. */
   judge(reply: TransportReply, unit: Unit): Verdict
   /**
-   * Where `traits.confirms`: tells the far end that a file is complete. Safe to repeat with the same receipts. It may have been heard
-   * when it rejects, unless the `details.isDoubtful` of an UploadError is false.
+   * Tells the far end that a file is complete. Safe to repeat with the same receipts. It may have been heard when it rejects, unless
+   * the `details.isDoubtful` of an UploadError is false. Absent: a file is complete with its last receipt.
    */
   confirm?(
     sessionId: string | number,
@@ -188,6 +187,6 @@ export interface Protocol {
     signal: AbortSignal,
     onWaiting?: OnWaiting,
   ): Promise<void>
-  /** Where cancelScope is `session`: ends it. Safe to repeat. */
+  /** Ends the session. Safe to repeat. Absent: it stays. */
   cancel?(sessionId: string | number, signal: AbortSignal): Promise<void>
 }

@@ -12,7 +12,7 @@ export interface Source {
   /** The base name sent to the service: no path. */
   readonly name: string
   /** Where a person finds it, for messages. In Node, `resume` opens the file there if it is an absolute path. Default: the name. */
-  readonly location?: string
+  readonly location?: string | undefined
   /** Looks at the source without reading it. For a stream of unknown size, resolves when all of it has been spooled. */
   describe(signal?: AbortSignal): Promise<SourceIdentity>
   /**

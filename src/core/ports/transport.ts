@@ -87,6 +87,11 @@ export interface Transport {
   /** How an attempt ended whose `send` rejected, even if with the signal's reason. */
   endingOf(request: TransportRequest): AttemptEnding
   /**
+   * The answer to this request was not its own, or its bytes were damaged: where the platform lets us, its connection is reset,
+   * because later answers on it would be those of their predecessors.
+   */
+  distrust?(request: TransportRequest): void
+  /**
    * Makes one round trip to the host of an address, as bare as the platform allows, to listen to the line. Uses nothing of the
    * address but its host and port. Rejects when it fails, or with the signal's reason. Absent where the platform cannot do it.
    */

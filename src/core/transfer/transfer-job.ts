@@ -2,12 +2,9 @@
 // service's calls.
 
 import type { UploadError } from '../errors.ts'
-import type { JournalRecord } from '../journal/journal.ts'
+import type { RecordBody } from '../journal/journal.ts'
 import type { Ledger, LedgerFile } from '../journal/ledger.ts'
 import type { HostWait, Protocol, Source, Unit } from '../ports.ts'
-
-/** A record without its time, which the job stamps. */
-export type RecordBody = JournalRecord extends infer R ? (R extends JournalRecord ? Omit<R, 'at'> : never) : never
 
 /** `sent` comes with every window; the other events are rare. */
 export type TransferEvent =

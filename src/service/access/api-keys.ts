@@ -57,15 +57,13 @@ export async function listApiKeys(db: Database): Promise<ApiKeyRecord[]> {
 
 /** Revokes a key as of the next call made with it. Returns false for an unknown id. Revoking again changes nothing. */
 export async function revokeApiKey(db: Database, id: string, now: Date): Promise<boolean> {
-  const found = await db.selectFrom('api_keys').select('id').where('id', '=', id).executeTakeFirst()
-  if (found === undefined) return false
-  await db
+  const revoked = await db
     .updateTable('api_keys')
-    .set({ revoked_at: now })
+    .set(({ fn, val }) => ({ revoked_at: fn.coalesce('revoked_at', val(now)) }))
     .where('id', '=', id)
-    .where('revoked_at', 'is', null)
-    .execute()
-  return true
+    .returning('id')
+    .executeTakeFirst()
+  return revoked !== undefined
 }
 
 /** The organisation of a key; undefined for an unknown or revoked key. Nothing is cached between calls. */

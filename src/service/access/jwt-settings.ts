@@ -11,15 +11,15 @@ export interface JwtOptions {
   /** The value that `aud` must equal or contain. */
   readonly audience: string
   /** Where the issuer publishes its keys: https, or http on this machine, without a user. Give either this or `publicKeyPem`. */
-  readonly jwksUrl?: string
+  readonly jwksUrl?: string | undefined
   /** The issuer's public key (SPKI, `-----BEGIN PUBLIC KEY-----`) for one of `algorithms`. RSA: at least 2,048 bits. */
-  readonly publicKeyPem?: string
+  readonly publicKeyPem?: string | undefined
   /** Accepted signature algorithms, asymmetric ones only. Default RS256 and ES256. */
-  readonly algorithms?: readonly string[]
+  readonly algorithms?: readonly string[] | undefined
   /** The claim, a string, that names the organisation. Default org_id. */
-  readonly orgClaim?: string
+  readonly orgClaim?: string | undefined
   /** How far the clocks may differ, s, at most 300. Default 30. */
-  readonly clockToleranceSeconds?: number
+  readonly clockToleranceSeconds?: number | undefined
 }
 
 export interface JwtSettings {

@@ -4,21 +4,21 @@ import { integerIn } from '../option-checks.ts'
 
 export interface ServiceLimits {
   /** Calls of one organisation per minute; unused calls are not saved up. Default 30,000. */
-  readonly callsPerMinute?: number
+  readonly callsPerMinute?: number | undefined
   /** Calls with refused credentials from one remote address per minute. Default 300. */
-  readonly refusalsPerMinute?: number
+  readonly refusalsPerMinute?: number | undefined
   /** Video sessions of one organisation that are neither finished nor cancelled. Default 10,000. */
-  readonly openSessions?: number
+  readonly openSessions?: number | undefined
   /** Files in one video session. Default 10,000, at most 100,000; never unlimited. */
-  readonly filesPerSession?: number
+  readonly filesPerSession?: number | undefined
   /** Names in one registration of capture files. Default 10,000, at most 100,000; never unlimited. */
-  readonly namesPerCall?: number
+  readonly namesPerCall?: number | undefined
   /** Bytes of a call's JSON body. Default 16 MiB, at most 256 MiB; never unlimited. */
-  readonly bodyBytes?: number
+  readonly bodyBytes?: number | undefined
 }
 
 /** The limits with every default filled in. For the first three, 0 means no limit. */
-export type LimitSettings = Required<ServiceLimits>
+export type LimitSettings = { readonly [Name in keyof ServiceLimits]-?: number }
 
 const MIB = 1024 ** 2
 const DEFAULTS: LimitSettings = {

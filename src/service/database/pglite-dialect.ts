@@ -13,6 +13,13 @@ import {
 } from 'kysely'
 
 /**
+ * After how many uses of the connection all is brought from the log to the files. PostgreSQL has a process for that, and PGlite has
+ * none: its log would grow by a kilobyte with each object until the service is stopped, and a start after a kill reads all of it. More
+ * often would make the log longer: a page is written to it whole when it first changes after that.
+ */
+const CHECKPOINT_EVERY = 20_000
+
+/**
  * A dialect for an open PGlite. Destroying the Kysely instance closes the database. `check` throws where an answer of the database
  * must not be relied on; nor is it closed then, which would take what it wrote for complete.
  */
@@ -30,6 +37,7 @@ function pgliteDriver(database: PGlite, check: () => void): Driver {
   // PGlite has one session. Whoever holds the connection holds all of it, or other queries would end up inside the holder's
   // transaction. The rest wait in the order in which they came.
   let isTaken = false
+  let uses = 0
   const waiting: (() => void)[] = []
   const run = async (statement: string) => {
     await connection.executeQuery(CompiledQuery.raw(statement))
@@ -41,11 +49,13 @@ function pgliteDriver(database: PGlite, check: () => void): Driver {
       isTaken = true
       return connection
     },
-    releaseConnection: () => {
+    releaseConnection: async () => {
+      uses += 1
+      // If it fails, so does what comes next.
+      if (uses % CHECKPOINT_EVERY === 0) await run('checkpoint').catch(() => undefined)
       const next = waiting.shift()
       if (next === undefined) isTaken = false
       else next()
-      return Promise.resolve()
     },
     beginTransaction: (_, { isolationLevel }) =>
       run(isolationLevel === undefined ? 'begin' : `start transaction isolation level ${isolationLevel}`),

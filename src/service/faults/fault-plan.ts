@@ -9,19 +9,13 @@ import { OPERATIONS } from './operations.ts'
 const MAX_RULES = 1_000
 const MAX_TIMER_MS = 2_147_483_647
 
+const numberThat = (isRight: (value: number) => boolean, expected: string) =>
+  v.pipe(v.number(), v.check(isRight, `expected ${expected}`))
 const wholeNumber = (least: number) =>
-  v.pipe(
-    v.number(),
-    v.check((value) => Number.isSafeInteger(value) && value >= least, `expected a whole number of ${least} or more`),
-  )
-const timerMs = v.pipe(
-  v.number(),
-  v.check((value) => value >= 0 && value <= MAX_TIMER_MS, `expected milliseconds from 0 to ${MAX_TIMER_MS}`),
-)
-const seconds = v.pipe(
-  v.number(),
-  v.check((value) => value >= 0, 'expected seconds from 0 on'),
-)
+  numberThat((value) => Number.isSafeInteger(value) && value >= least, `a whole number of ${least} or more`)
+const timerMs = numberThat((value) => value >= 0 && value <= MAX_TIMER_MS, `milliseconds from 0 to ${MAX_TIMER_MS}`)
+const seconds = numberThat((value) => value >= 0, 'seconds from 0 on')
+const positive = v.check((value: number) => value > 0, 'expected more than 0')
 const headers = v.record(
   v.pipe(v.string(), v.regex(/^[\w-]+$/, 'expected the name of a header')),
   v.pipe(v.string(), v.regex(/^[\x20-\x7e]*$/, 'expected visible ASCII')),
@@ -29,10 +23,7 @@ const headers = v.record(
 
 const answer = {
   status: v.optional(
-    v.pipe(
-      v.number(),
-      v.check((value) => Number.isInteger(value) && value >= 200 && value <= 599, 'expected a status from 200 to 599'),
-    ),
+    numberThat((value) => Number.isInteger(value) && value >= 200 && value <= 599, 'a status from 200 to 599'),
   ),
   headers: v.optional(headers),
   /** A known name or literal text; an object or a list is sent as JSON. */
@@ -65,12 +56,7 @@ const fault = v.pipe(
     loseReply: v.optional(v.picklist(['reset', 'close'])),
     etag: v.optional(v.picklist(['wrong', 'missing', 'opaque', 'weak'])),
     corrupt: v.optional(v.literal(true)),
-    shortLifeMs: v.optional(
-      v.pipe(
-        timerMs,
-        v.check((value) => value > 0, 'expected more than 0'),
-      ),
-    ),
+    shortLifeMs: v.optional(v.pipe(timerMs, positive)),
     slowLine: v.optional(wholeNumber(1)),
     lateDeliveryMs: v.optional(timerMs),
   }),
@@ -95,20 +81,10 @@ const rule = v.pipe(
     part: v.optional(nth),
     nth: v.optional(v.union([nth, v.array(nth), v.literal('every')])),
     per: v.optional(v.picklist(['rule', 'file', 'part']), 'rule'),
-    probability: v.optional(
-      v.pipe(
-        v.number(),
-        v.check((value) => value >= 0 && value <= 1, 'expected a number from 0 to 1'),
-      ),
-    ),
+    probability: v.optional(numberThat((value) => value >= 0 && value <= 1, 'a number from 0 to 1')),
     from: v.optional(seconds),
     to: v.optional(seconds),
-    repeatEvery: v.optional(
-      v.pipe(
-        seconds,
-        v.check((value) => value > 0, 'expected more than 0'),
-      ),
-    ),
+    repeatEvery: v.optional(v.pipe(seconds, positive)),
     times: v.optional(wholeNumber(1)),
     fault,
   }),

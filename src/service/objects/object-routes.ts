@@ -11,13 +11,11 @@ import { DISK_FULL_RETRY_SECONDS, requestExpired, StorageRefusal, storageErrorXm
 import { endIfStalled } from '../http/stalled-bodies.ts'
 import { watchBody } from './body-watch.ts'
 import { keyOfPath, type ObjectKey } from './object-keys.ts'
+import { MAX_PUT_BYTES } from './object-storage.ts'
 import { readObject } from './object-reading.ts'
 import { checkTarget, storePart } from './object-writing.ts'
 import { checkPlainPut, isKnownToReader } from './preconditions.ts'
 
-const GIB = 1024 ** 3
-/** The most that one PUT may carry, as on S3. */
-const MAX_PUT_BYTES = 5 * GIB
 /** When to try again, by status. */
 const RETRY_SECONDS = new Map([
   [503, 1],

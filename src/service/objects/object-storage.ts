@@ -5,6 +5,9 @@ import type { Transaction } from 'kysely'
 import type { Tables } from '../database/tables.ts'
 import type { ObjectKey } from './object-keys.ts'
 
+/** The most that one PUT may carry, as on S3: https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html */
+export const MAX_PUT_BYTES = 5 * 1024 ** 3
+
 /** One file of a video session, as storage sees it. */
 export interface VideoObject {
   readonly key: ObjectKey

@@ -4,6 +4,7 @@
 import type { Kysely, Selectable, Transaction } from 'kysely'
 
 import { timeOf, type ServiceContext } from '../context.ts'
+import { isDiskFull } from '../database/database-errors.ts'
 import type { Tables } from '../database/tables.ts'
 import { wholeText } from '../database/whole-text.ts'
 import { refuse } from '../http/replies.ts'
@@ -34,10 +35,19 @@ export async function find(db: Kysely<Tables>, { id, owner }: Which, isLocked = 
   return found ?? refuse(404, 'analysis_not_found', 'No requested analysis has this id.')
 }
 
-/** Completes every analysis that is due, whoever owns it. Rows that another copy is completing right now are left to it. */
+/**
+ * Completes every analysis that is due, whoever owns it. Rows that another copy is completing right now are left to it. On a full disk
+ * all are left for later: those who only read come here too.
+ */
 export async function completeDue(context: ServiceContext): Promise<void> {
   const { analysisCompletesAfterMs, now } = context.settings
   if (analysisCompletesAfterMs === undefined) return
+  try {
+    await context.roomForRecords?.forRecord()
+  } catch (error) {
+    if (isDiskFull(error)) return
+    throw error
+  }
   await context.db
     .updateTable('requested_analyses')
     .set({ status: 'completed', updated_at: timeOf(context) })

@@ -58,7 +58,7 @@ export function captureRoutes(app: FastifyInstance, context: ServiceContext): vo
     context.answers.expectAddresses(reply, filenames.length)
     const sign = await storage.captureSigner()
     const fileIds = await context.db.transaction().execute(async (trx) => {
-      // The row lock makes registrations of one session run one after another, so that two cannot both find a name new.
+      // Registrations of one session come one after another here. Two that share names would otherwise wait for each other.
       const session = await trx
         .selectFrom('mocap_sessions')
         .select('mocap_type_id')

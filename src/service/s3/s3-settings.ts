@@ -7,15 +7,15 @@ export interface S3Options {
   /** The bucket's name. It must exist, and no other program may write under `captures/` and `videos/` in it. */
   readonly bucket: string
   /** `https://host` or `http://host:port` of the store. Default: AWS in the given region. */
-  readonly endpoint?: string
+  readonly endpoint?: string | undefined
   /** What addresses begin with, if clients reach the store under another name than the service does. Default `endpoint`. */
-  readonly publicEndpoint?: string
+  readonly publicEndpoint?: string | undefined
   /** The region. Default us-east-1. */
-  readonly region?: string
+  readonly region?: string | undefined
   /** The store's keys. Secret. Default: what the AWS SDK finds (environment, profile, the machine's role). */
-  readonly keys?: { readonly accessKeyId: string; readonly secretAccessKey: string }
+  readonly keys?: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined
   /** Uses `host/bucket/key` instead of `bucket.host/key`. Default: true with an endpoint or a dot in the bucket's name, else false. */
-  readonly pathStyle?: boolean
+  readonly pathStyle?: boolean | undefined
 }
 
 export interface S3Settings {

@@ -13,9 +13,8 @@ import type { createAddressSigner } from './s3-addresses.ts'
 import type { Bucket, StoredObject } from './s3-bucket.ts'
 
 const MIB = 1024 ** 2
-/** The minimum for all parts but the last, and the maximum: https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html */
+/** The minimum for all parts but the last: https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html */
 const MIN_PART_BYTES = 5 * MIB
-const MAX_PART_BYTES = 5 * 1024 * MIB
 /** How often an abort is asked for: a part on its way may arrive after an abort. */
 const ABORTS = 10
 const CALLS_AT_ONCE = 16
@@ -35,8 +34,6 @@ export function s3Storage(
     problemOf(sizeBytes, partCount) {
       if ((partCount - 1) * MIN_PART_BYTES >= sizeBytes && partCount > 1)
         return `expected at most ${Math.max(1, Math.ceil(sizeBytes / MIN_PART_BYTES))}: no chunk but the last may be below 5 MiB`
-      if (sizeBytes > partCount * MAX_PART_BYTES)
-        return `expected at least ${Math.ceil(sizeBytes / MAX_PART_BYTES)}: no chunk may be above 5 GiB`
       return undefined
     },
     begin: (files, signal) =>

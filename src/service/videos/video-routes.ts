@@ -7,7 +7,7 @@ import type { ServiceContext } from '../context.ts'
 import { goneSignal } from '../http/gone-signal.ts'
 import { MalformedRequest, refuse, type FieldProblem } from '../http/replies.ts'
 import { readBody, videoConfirmRequest, videoUploadRequest } from '../http/wire.ts'
-import type { ObjectStorage } from '../objects/object-storage.ts'
+import { MAX_PUT_BYTES, type ObjectStorage } from '../objects/object-storage.ts'
 import { storageOf } from '../objects/storage-of.ts'
 import { confirmFile } from './video-confirm.ts'
 import { createSession, type FileEntry } from './video-create.ts'
@@ -79,12 +79,14 @@ function problemsOf(storage: ObjectStorage, files: readonly FileEntry[]): FieldP
   for (const [index, file] of files.entries()) {
     const { number_of_chunks: chunks, file_id: fileId } = file
     const most = Math.min(MAX_CHUNKS, Math.max(1, file.file_size_bytes))
-    if (chunks > most) {
-      const problem = `expected at most ${most}: no chunk may be empty, and there are no more than ${MAX_CHUNKS}`
-      problems.push({ field: `files.${index}.number_of_chunks`, problem })
-    }
-    const problem = storage.problemOf(file.file_size_bytes, chunks)
-    if (problem !== undefined && chunks <= most) problems.push({ field: `files.${index}.number_of_chunks`, problem })
+    const least = Math.ceil(file.file_size_bytes / MAX_PUT_BYTES)
+    const problem =
+      chunks > most
+        ? `expected at most ${most}: no chunk may be empty, and there are no more than ${MAX_CHUNKS}`
+        : chunks < least
+          ? `expected at least ${least}: no chunk may be above 5 GiB`
+          : storage.problemOf(file.file_size_bytes, chunks)
+    if (problem !== undefined) problems.push({ field: `files.${index}.number_of_chunks`, problem })
     if (fileId !== undefined && fileIds.has(fileId)) {
       problems.push({ field: `files.${index}.file_id`, problem: 'must be unique among the files' })
     }

@@ -106,7 +106,7 @@ function zeros(sizeBytes: number): Source {
 function plainPuts(origin: string): Protocol {
   const units = { minBytes: 16 * MIB, maxBytes: 16 * MIB, maxCount: 100, multipleOfBytes: 1 }
   return {
-    traits: { units, order: 'any', addressing: 'session', batchSize: 1, cancelScope: 'none', confirms: false },
+    traits: { units, order: 'any', addressing: 'session', batchSize: 1 },
     create: (files) =>
       Promise.resolve({
         sessionId: 'session',

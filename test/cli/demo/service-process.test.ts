@@ -18,7 +18,11 @@ it('is not called lost where the demo kills it, as after an error that nobody ca
   )
   vi.spyOn(process, 'argv', 'get').mockReturnValue(['node', entry])
   const kills: (() => void)[] = []
-  const service = await startServiceProcess(folder, '0s', { atOnce: (kill) => void kills.push(kill) })
+  const atOnce = (kill: () => void) => {
+    kills.push(kill)
+    return () => undefined
+  }
+  const service = await startServiceProcess(folder, '0s', { atOnce })
   let isLost = false
   void service.lost.then(() => (isLost = true))
 

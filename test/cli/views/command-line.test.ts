@@ -1,7 +1,7 @@
 // The commands that the last line of an upload or an analysis gives: what they say again, and how they are quoted.
 
 import { resolve } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 
 import type { SharedOptions } from '../../../src/cli/options/options.ts'
 import { analysisLine, commandLine, forgetLine, requestLine } from '../../../src/cli/views/command-line.ts'
@@ -74,6 +74,19 @@ describe('the command', () => {
     const line = requestLine({}, { name: '=night', primary: '{}' }, {})
 
     expect(line).toBe(`mocap-uplink analysis request --name '=night' --primary '{}'`)
+  })
+
+  it('can be pasted into cmd.exe, where single quotes are part of a name, and into PowerShell, where a comma makes a list', () => {
+    const { platform } = process
+    Object.defineProperty(process, 'platform', { value: 'win32' })
+    onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }))
+    const line = (words: readonly string[]) => analysisLine(words, {}, {}).slice('mocap-uplink analysis '.length)
+
+    expect(line([String.raw`C:\My keys\night.txt`, '08:00,512KB', "Ana's", '7 & calc', 'https://a.test/v1'])).toBe(
+      String.raw`"C:\My keys\night.txt" "08:00,512KB" "Ana's" "7 & calc" https://a.test/v1`,
+    )
+    // Within double quotes these would still mean something there.
+    expect(line(['$HOME', '`n', '{"a":1}'])).toBe(`'$HOME' '\`n' '{"a":1}'`)
   })
 
   it.skipIf(process.platform !== 'linux')('says where the sessions are when XDG_STATE_HOME put them there', () => {

@@ -108,16 +108,16 @@ describe('classifyStorageFailure', () => {
     [403, xml('TooManyRequests'), true, 'ERR_UPLOAD_HTTP_STATUS'],
     [408, '', false, 'ERR_UPLOAD_HTTP_STATUS'],
     [425, '', false, 'ERR_UPLOAD_HTTP_STATUS'],
-    [429, '', true, 'ERR_UPLOAD_HTTP_STATUS'],
+    [429, '', false, 'ERR_UPLOAD_HTTP_STATUS'],
     [499, '', false, 'ERR_UPLOAD_HTTP_STATUS'],
     [500, xml('InternalError'), false, 'ERR_UPLOAD_HTTP_STATUS'],
     [502, '<html>', false, 'ERR_UPLOAD_HTTP_STATUS'],
     [503, xml('SlowDown'), true, 'ERR_UPLOAD_HTTP_STATUS'],
-    [503, '', true, 'ERR_UPLOAD_HTTP_STATUS'],
+    [503, '', false, 'ERR_UPLOAD_HTTP_STATUS'],
     [504, '', false, 'ERR_UPLOAD_HTTP_STATUS'],
     [507, '', false, 'ERR_UPLOAD_HTTP_STATUS'],
     [599, '', false, 'ERR_UPLOAD_HTTP_STATUS'],
-  ])('%i %s is tried again (throttle: %s)', (status, body, isThrottle, code) => {
+  ])('%i %s is tried again (throttle by its word: %s)', (status, body, isThrottle, code) => {
     const verdict = classifyStorageFailure(reply(status, body), UNIT)
 
     expect(verdict).toMatchObject({ kind: 'retry', isThrottle, error: { code, status, isRetryable: true } })

@@ -4,9 +4,10 @@ import { compactTexts } from '../../../src/core/journal/compact-in-steps.ts'
 import { compactRecords } from '../../../src/core/journal/compact-journal.ts'
 import { foldFound } from '../../../src/core/journal/fold-journal.ts'
 import type { JournalRecord } from '../../../src/core/journal/journal.ts'
-import { decodeJournal, encodeHeader, encodeLines, encodingLines } from '../../../src/core/journal/journal-lines.ts'
+import { encodeHeader, encodeLines, encodingLines } from '../../../src/core/journal/journal-lines.ts'
 import { recordText } from '../../../src/core/journal/record-text.ts'
 import { atOnce, type Steps } from '../../../src/core/journal/steps.ts'
+import { decodeJournal } from '../../helpers/decode-journal.ts'
 
 /** A night of `fileCount` files of which each has its address, its receipt and its confirmation. */
 function night(fileCount: number): JournalRecord[] {

@@ -4,14 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { crc32c } from '../../../src/core/journal/crc32c.ts'
 import { isUploadError } from '../../../src/core/errors.ts'
 import type { JournalRecord } from '../../../src/core/journal/journal.ts'
-import {
-  decodeHeader,
-  decodeJournal,
-  encodeHeader,
-  encodeLines,
-  KEPT_MARK,
-} from '../../../src/core/journal/journal-lines.ts'
+import { decodeHeader, encodeHeader, encodeLines, KEPT_MARK } from '../../../src/core/journal/journal-lines.ts'
 import { recordText } from '../../../src/core/journal/record-text.ts'
+import { decodeJournal } from '../../helpers/decode-journal.ts'
 
 const text = (value: string): Uint8Array => new TextEncoder().encode(value)
 const join = (...pieces: Uint8Array[]): Uint8Array => Uint8Array.from(pieces.flatMap((piece) => [...piece]))

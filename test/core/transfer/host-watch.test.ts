@@ -219,16 +219,19 @@ it('is in reach while it answers, whatever it answers, and what takes a part up 
 
 it.each([
   ['by its word', 400, true, 0, 1 / 8],
-  ['by its status', 504, false, 0, 1 / 8],
+  ...[429, 502, 503, 504].map((status) => ['by its status', status, false, 0, 1 / 8] as const),
   ['by a pause that no part waits by itself', 400, false, 300_001, 0],
   ['and not by a shorter pause', 400, false, 300_000, 1],
-])('takes it for an answer of the host, and not of the part: %s', (_, status, isThrottle, retryAfterMs, used) => {
-  const { end, answer } = setUp()
-  answer()
-  const error = new HttpStatusError('ERR_UPLOAD_HTTP_STATUS', 'busy', { status })
+] as const)(
+  'takes it for an answer of the host, and not of the part: %s (%i)',
+  (_, status, isThrottle, retryAfterMs, used) => {
+    const { end, answer } = setUp()
+    answer()
+    const error = new HttpStatusError('ERR_UPLOAD_HTTP_STATUS', 'busy', { status })
 
-  expect(end({ kind: 'refused', verdict: { kind: 'retry', error, isThrottle, retryAfterMs } })).toBe(used)
-})
+    expect(end({ kind: 'refused', verdict: { kind: 'retry', error, isThrottle, retryAfterMs } })).toBe(used)
+  },
+)
 
 it.each(['while it takes few at once', 'while it is probed'])(
   'does not count an attempt whose source hangs: %s',

@@ -17,7 +17,7 @@ export function tusProtocol({ endpoint, transport }: TusOptions): Protocol {
   return {
     traits: {
       units: { minBytes: 1, maxBytes: 2 ** 40, maxCount: 10_000, multipleOfBytes: 1 },
-      ...{ order: 'next', addressing: 'session', batchSize: 0, cancelScope: 'session', confirms: false },
+      ...{ order: 'next', addressing: 'session', batchSize: 0 },
     },
     async create(files, signal) {
       const addressed = []
@@ -55,7 +55,7 @@ function judge(reply: TransportReply, unit: Unit): Verdict {
   // 409: another offset; 423: another request holds the upload. Both pass.
   const isRetried = isSuccess || reply.status === 409 || reply.status === 423
   if (!isRetried) return classifyStorageFailure(reply, unit)
-  return { kind: 'retry', error: refusal('A unit was not taken', reply), isThrottle: false }
+  return { kind: 'retry', error: refusal('A unit was not taken', reply) }
 }
 
 function refusal(what: string, { status }: TransportReply): UploadError {

@@ -48,6 +48,15 @@ it('looks up the objects of a large session by their keys, and does not read all
   expect(lines.map((line) => line['QUERY PLAN']).join('\n')).toContain('Index Scan using objects_pkey')
 })
 
+it('is brought to its files now and then: its log, which a start after a kill reads, would grow for as long as it runs', async () => {
+  const begins = sql<{ at: string }>`select redo_lsn::text as at from pg_control_checkpoint()`
+  const before = (await begins.execute(db)).rows[0]!.at
+
+  for (let use = 0; use < 20_000; use += 1) await db.connection().execute(() => Promise.resolve())
+
+  expect((await begins.execute(db)).rows[0]!.at).not.toBe(before)
+})
+
 it('gives each copy of a prepared database an identity of its own: none would take the objects of another for leftovers', async () => {
   const prepared = await openAsBlob(inject('preparedDatabase'))
   const identityOfCopy = async () => {

@@ -10,7 +10,7 @@ import { Client } from 'pg'
 import { afterAll, beforeAll, expect, inject, it, onTestFinished, vi } from 'vitest'
 
 import { newDatabase, queryOnce } from '../../helpers/postgres-server.ts'
-import { startUnderTest, type ServiceUnderTest } from '../service-under-test.ts'
+import { startUnderTest, startWithObjectsIn, type ServiceUnderTest } from '../service-under-test.ts'
 
 let service: ServiceUnderTest
 beforeAll(async () => {
@@ -60,6 +60,8 @@ it('is renamed by its record, as it was answered, also once it is completed, and
   await service.call('PATCH', `${path}/submit`)
   service.advance(60_000)
   const completed = (await service.call('GET', path)).json as object
+  service.advance(60_000)
+  expect((await service.call('GET', path)).json).toEqual(completed)
   const renamed = await service.call('PATCH', path, { ...completed, name: 'Last' })
 
   expect([renamed.status, renamed.json]).toMatchObject([200, { name: 'Last', status: 'completed' }])
@@ -80,6 +82,24 @@ it('keeps a byte order mark that its name begins with, in every answer and after
   expect(answers.map(({ name }) => name)).toEqual(answers.map(() => report.name))
 })
 
+it('waits for room on a full disk, as whatever writes does, and is read meanwhile', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'service-analyses-'))
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
+  const options = { analysisCompletesAfterMs: 0 }
+  const before = await startWithObjectsIn(dataDir, options)
+  await before.call('POST', '/player_group_segments', { movement_type_id: 1, dom_hand: 'RHA' })
+  const report = { name: 'Report', primary_analysis_segment_id: 1, status: 'requested' }
+  await before.call('POST', '/requested_analyses', report)
+  await before.close()
+
+  const full = await startWithObjectsIn(dataDir, { ...options, keepFreeBytes: 2 ** 60 })
+  onTestFinished(() => full.close())
+  expect((await full.call('PATCH', '/requested_analyses/1/submit')).status).toBe(503)
+  const found = await full.call('GET', '/requested_analyses/1')
+
+  expect([found.status, found.json]).toMatchObject([200, { status: 'requested' }])
+})
+
 it('fixes its segment, which reads one analysis of those that use it', async () => {
   const made = await service.call('POST', '/player_group_segments', { movement_type_id: 1, dom_hand: 'RHA' })
   const { analysis_segment_id: segment } = made.json as { analysis_segment_id: number }
@@ -95,16 +115,25 @@ it('fixes its segment, which reads one analysis of those that use it', async () 
   expect(read.map(({ rows }) => rows.length)).toEqual([1])
 })
 
-it.skipIf(inject('postgres') === undefined)('keeps both of two changes that come at the same moment', async () => {
+it.skipIf(inject('postgres') === undefined).each([
+  ['an analysis', '/requested_analyses/1', { name: 'After' }, '/requested_analyses/1/submit', { status: 'requested' }],
+  [
+    'a segment',
+    '/player_group_segments/2',
+    { org_movement_ids: ['m-1'] },
+    '/player_group_segments/2',
+    { dom_hand: 'LHA' },
+  ],
+])('keeps both of two changes of %s that come at the same moment', async (_what, path, one, otherPath, other) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'service-analyses-'))
   onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
   const databaseUrl = await newDatabase(inject('postgres')!)
   const onPostgres = await startUnderTest({ dataDir, databaseUrl })
   onTestFinished(() => onPostgres.close())
   const criteria = { movement_type_id: 1, dom_hand: 'RHA' }
-  await onPostgres.call('POST', '/player_group_segments', criteria)
+  for (let count = 0; count < 2; count += 1) await onPostgres.call('POST', '/player_group_segments', criteria)
   await onPostgres.call('POST', '/requested_analyses', { name: 'Before', primary_analysis_segment_id: 1 })
-  // Whoever changes an analysis waits for its segment here.
+  // Whoever changes a segment waits here, and whoever changes an analysis waits for its segment.
   const holder = new Client({ connectionString: databaseUrl })
   await holder.connect()
   onTestFinished(() => holder.end())
@@ -113,15 +142,14 @@ it.skipIf(inject('postgres') === undefined)('keeps both of two changes that come
   const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
   const waiting = async () => (await queryOnce(databaseUrl, waits)).length
 
-  const renamed = onPostgres.call('PATCH', '/requested_analyses/1', { name: 'After' })
+  const first = onPostgres.call('PATCH', path, one)
   await expect.poll(waiting).toBe(1)
-  const submitted = onPostgres.call('PATCH', '/requested_analyses/1/submit')
+  const second = onPostgres.call('PATCH', otherPath, other)
   await expect.poll(waiting).toBe(2)
   await holder.query('commit')
 
-  expect([(await renamed).status, (await submitted).status]).toEqual([200, 200])
-  const { json } = await onPostgres.call('GET', '/requested_analyses/1')
-  expect(json).toMatchObject({ name: 'After', status: 'requested' })
+  expect([(await first).status, (await second).status]).toEqual([200, 200])
+  expect((await onPostgres.call('PATCH', path, {})).json).toMatchObject({ ...one, ...other })
 })
 
 it.skipIf(inject('postgres') === undefined)('completes what is due before it tells or changes it', async () => {

@@ -16,7 +16,6 @@ import { failure, xml } from '../../helpers/scripted-s3.ts'
 import { presign } from '../../helpers/sigv4.ts'
 
 const MIB = 1024 ** 2
-const GIB = 1024 * MIB
 const KEYS = { accessKeyId: 'ACCESSKEY', secretAccessKey: 'secret-of-the-bucket' }
 const SESSION = '5b1c0000-0000-4000-8000-000000000000'
 const ALIVE = new AbortController().signal
@@ -88,9 +87,6 @@ describe('a file', () => {
     [5 * MIB + 1, 2, undefined],
     [10 * MIB, 3, 'expected at most 2: no chunk but the last may be below 5 MiB'],
     [10 * MIB + 1, 4, 'expected at most 3: no chunk but the last may be below 5 MiB'],
-    [5 * GIB, 1, undefined],
-    [5 * GIB + 1, 1, 'expected at least 2: no chunk may be above 5 GiB'],
-    [5 * GIB + 1, 2, undefined],
   ])('of %i bytes in %i parts: %s', (sizeBytes, partCount, problem) => {
     expect(storage.problemOf(sizeBytes, partCount)).toBe(problem)
   })

@@ -149,6 +149,24 @@ it('tells the first twenty problems of a create, however many files have one', a
   )
 })
 
+it('takes no create with a part that no PUT may carry', async () => {
+  const most = 5 * 1024 ** 3
+  const file = (bytes: number, chunks: number) => ({
+    ...{ raw_file_name: 'clip.mp4', file_size_bytes: bytes, number_of_chunks: chunks },
+  })
+  const { json } = await service.call('POST', '/upload_videos', {
+    ...{ movement_type_id: 1, player_id: 'p-17', session_date: '2026-11-20', session_type_id: 2 },
+    files: [file(most, 1), file(most + 1, 1), file(2 * most, 2), file(2 * most + 1, 2)],
+  })
+
+  const { errors } = json as { errors?: unknown }
+  const problem = (least: number) => `expected at least ${least}: no chunk may be above 5 GiB`
+  expect(errors).toEqual([
+    { field: 'files.1.number_of_chunks', problem: problem(2) },
+    { field: 'files.3.number_of_chunks', problem: problem(3) },
+  ])
+})
+
 it('tells our client what is wrong with a create in words that it shows', async () => {
   const { client } = createUplink({ baseUrl: service.url, credentials: { apiKey: API_KEY } })
 
@@ -161,7 +179,7 @@ it('tells our client what is wrong with a create in words that it shows', async 
   await expect(made).rejects.toMatchObject({ code: 'ERR_UPLOAD_SERVICE_REPLY', message })
 })
 
-it('cancels the session of a create whose caller has left, however short the work was', async () => {
+it('cancels the session of a create whose caller has left, however short the work was, and no other', async () => {
   const undo: Undo = []
   const preparedDatabase = await openAsBlob(inject('preparedDatabase'))
   const { context } = await withKeptDatabases(() => openContext(resolveOptions({ preparedDatabase }), undo))
@@ -170,10 +188,16 @@ it('cancels the session of a create whose caller has left, however short the wor
   })
   const files = [{ raw_file_name: 'clip.mp4', file_size_bytes: 1, number_of_chunks: 1 }]
   const body = { movement_type_id: 1, player_id: 'p-17', session_date: '2026-11-20', session_type_id: 2, files }
-  const caller = { owner: 'development', signal: AbortSignal.abort(new Error('The caller has left.')) }
+  const create = (signal: AbortSignal) =>
+    createSession(context, storageOf(context), { owner: 'development', signal }, body)
+  await create(new AbortController().signal)
 
-  await expect(createSession(context, storageOf(context), caller, body)).rejects.toThrow('The caller has left.')
+  const left = create(AbortSignal.abort(new Error('The caller has left.')))
 
-  const sessions = await context.db.selectFrom('video_sessions').select(['is_open', 'is_cancelled']).execute()
-  expect(sessions).toEqual([{ is_open: false, is_cancelled: true }])
+  await expect(left).rejects.toThrow('The caller has left.')
+  const sessions = context.db.selectFrom('video_sessions').select(['is_open', 'is_cancelled'])
+  expect(await sessions.orderBy('is_cancelled').execute()).toEqual([
+    { is_open: true, is_cancelled: false },
+    { is_open: false, is_cancelled: true },
+  ])
 })

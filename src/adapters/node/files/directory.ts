@@ -30,7 +30,7 @@ export interface FilesUnderOptions {
    * Turns this into a search below a folder: takes the files of these names and no others, even if one of them, or a
    * folder on the way, is hidden or named like junk. What cannot be read is left out, and finding nothing is no error.
    */
-  readonly isSought?: (name: string) => boolean
+  readonly isSought?: ((name: string) => boolean) | undefined
 }
 
 interface Search extends FilesUnderOptions {

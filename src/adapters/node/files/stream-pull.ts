@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 
 import { UploadError } from '../../../core/errors.ts'
 
-/** A Node Readable, a web ReadableStream or an async sequence. Its pieces are bytes, or text that is sent as UTF-8. */
+/** A Node Readable, a web ReadableStream or an async sequence. Its pieces are bytes, or whole characters of text, sent as UTF-8. */
 export type StreamInput = AsyncIterable<Uint8Array | string> | ReadableStream<Uint8Array | string>
 
 export interface StreamPull {
@@ -91,10 +91,13 @@ function begin(stream: StreamInput): Pulling {
 
 function toBytes(piece: unknown, name: string): Uint8Array {
   if (piece instanceof Uint8Array) return piece
-  if (typeof piece === 'string') return Buffer.from(piece, 'utf8')
+  const isText = typeof piece === 'string'
+  // Half a character has no bytes of its own: a replacement would be stored for each half of one cut in two between pieces.
+  if (isText && !/\p{Surrogate}/u.test(piece)) return Buffer.from(piece, 'utf8')
+  const what = isText ? 'text with half a character' : 'a piece that is neither bytes nor text'
   throw new UploadError(
     'ERR_UPLOAD_SOURCE_READ',
-    `The stream "${name}" gave a piece that is neither bytes nor text. Pass a stream of Uint8Array, Buffer or string.`,
+    `The stream "${name}" gave ${what}. Pass a stream of Uint8Array, Buffer or string.`,
     { details: { location: name } },
   )
 }

@@ -17,7 +17,7 @@ export interface WorkerHasherOptions {
    * from 32 KiB on a thread saves the calling thread more than half of the time, but below 64 KiB it takes half as much
    * processor time again.
    */
-  readonly smallBodyBytes?: number
+  readonly smallBodyBytes?: number | undefined
 }
 
 export interface WorkerHasher extends Hasher {

@@ -16,7 +16,7 @@ import { createWire, type Wire } from './wire.ts'
 /** How connections are made. */
 export interface ConnectorOptions extends RouteOptions {
   /** Certificates in PEM, trusted in addition to the system's. */
-  readonly caPem?: string | readonly string[]
+  readonly caPem?: string | readonly string[] | undefined
 }
 
 /**

@@ -93,6 +93,7 @@ function describe(
 /** Why an answer that did come cannot be read; undefined if none came. It contains nothing of the answer. */
 function unreadable(error: unknown, code: string | undefined): string | undefined {
   if (code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return code
+  if (code === 'ERR_ASSERTION') return 'a status that there is not'
   if (!(error instanceof Error)) return undefined
   // For these, undici 7 has a name or words, but no code of their own.
   if (error.name === 'HTTPParserError') return /\(([\w ,./-]{1,80})\)$/.exec(error.message)?.[1] ?? error.name

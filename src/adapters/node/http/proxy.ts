@@ -11,15 +11,15 @@ import { hostnameOf, portOf } from './host-and-port.ts'
 /** Proxies by the scheme of the target: `http://` or `https://` addresses, which may hold user and password. */
 export interface ProxyOptions {
   /** For `https:` targets. */
-  readonly https?: string
+  readonly https?: string | undefined
   /** For `http:` targets. */
-  readonly http?: string
+  readonly http?: string | undefined
   /**
    * Hosts that are reached directly, separated by commas: `host` (exactly), `.suffix` or `*.suffix` (everything below
    * it), each with an optional `:port`, or `*` (all). An IPv6 address needs brackets only before a port. A range of
    * addresses such as `10.0.0.0/8` excepts targets that are named by such an address.
    */
-  readonly no?: string
+  readonly no?: string | undefined
 }
 
 /** Reads HTTPS_PROXY, HTTP_PROXY and NO_PROXY. A lower-case name wins. Returns undefined if no proxy is named. */

@@ -9,12 +9,12 @@ import { createPublicLookup } from './public-lookup.ts'
 
 /** Which way connections take. */
 export interface RouteOptions {
-  readonly proxy?: ProxyOptions
+  readonly proxy?: ProxyOptions | undefined
   /**
    * `public`: connects only to addresses of the public internet, judged after the name is resolved. Others are
    * ERR_UPLOAD_INSECURE_URL. Behind a proxy, the proxy resolves names, so only IP addresses are judged. Default `any`.
    */
-  readonly addressPolicy?: 'any' | 'public'
+  readonly addressPolicy?: 'any' | 'public' | undefined
 }
 
 export interface Route {

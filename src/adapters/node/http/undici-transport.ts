@@ -11,6 +11,7 @@ import { networkFailure } from './network-failure.ts'
 import { createRoundTrip } from './round-trip.ts'
 import { createSpareControllers } from './spare-controllers.ts'
 import { createTargetReader, readUrl } from './target.ts'
+import type { Wire } from './wire.ts'
 
 /** How the transport connects. */
 export interface UndiciTransportOptions extends ConnectorOptions {
@@ -18,9 +19,9 @@ export interface UndiciTransportOptions extends ConnectorOptions {
    * The most connections to one origin, idle ones included. Further requests wait. Default 63, which is 64 with a bare
    * handshake beside them, and one more than an engine has parts in flight, so that no call waits for a part.
    */
-  readonly maxConnectionsPerHost?: number
+  readonly maxConnectionsPerHost?: number | undefined
   /** How long an idle connection is kept, ms. Default 4000. A server that names a shorter time is obeyed. */
-  readonly keepAliveMs?: number
+  readonly keepAliveMs?: number | undefined
 }
 
 /**
@@ -44,6 +45,8 @@ export function undiciTransportOn(descriptors: Descriptors, options: UndiciTrans
   const connect = createConnector(options)
   const pool = createConnectionPool({ connect, descriptors, maxConnectionsPerHost, keepAliveMs })
   const endings = new WeakMap<TransportRequest, AttemptEnding>()
+  /** What brought the answer to a request, if it was kept. */
+  const wires = new WeakMap<TransportRequest, Wire>()
 
   const readTarget = createTargetReader()
   const acquire = async (request: TransportRequest, isFresh: boolean): Promise<Connection> => {
@@ -78,8 +81,10 @@ export function undiciTransportOn(descriptors: Descriptors, options: UndiciTrans
       throw error
     }
     if (result.kind === 'answered') {
-      if (result.isReusable) pool.release(connection)
-      else pool.discard(connection)
+      if (result.isReusable) {
+        wires.set(request, connection.wire)
+        pool.release(connection)
+      } else pool.discard(connection)
       return result.reply
     }
     pool.discard(connection)
@@ -105,6 +110,7 @@ export function undiciTransportOn(descriptors: Descriptors, options: UndiciTrans
     },
     roundTrip: createRoundTrip(options),
     endingOf: (request) => endings.get(request) ?? 'neverWhole',
+    distrust: (request) => wires.get(request)?.reset(),
     close: () => pool.close(),
   }
 }

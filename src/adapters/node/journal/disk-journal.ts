@@ -25,7 +25,7 @@ export interface DiskJournalOptions {
   /** Where the sessions are. Made (0700) with the first session. `stateFolder()` is the platform's usual place. */
   readonly folder: string
   /** Default: the platform's. */
-  readonly clock?: Pick<Clock, 'wallNow' | 'monotonicNow'>
+  readonly clock?: Pick<Clock, 'wallNow' | 'monotonicNow'> | undefined
 }
 
 /**

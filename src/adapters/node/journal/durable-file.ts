@@ -41,8 +41,21 @@ export async function renameWritten(
   clock: Clock = systemClock(),
   isWindows = process.platform === 'win32',
 ): Promise<void> {
-  const isHeld = (error: unknown) => isWindows && ['EPERM', 'EACCES', 'EBUSY'].includes(errorCode(error) ?? '')
-  await unlessBusy(clock, () => rename(from, to), undefined, isHeld)
+  await unlessHeld(() => rename(from, to), clock, isWindows)
+}
+
+/** Does what names something that was just written, and again while somebody holds that. */
+export function unlessHeld<T>(
+  name: () => Promise<T>,
+  clock: Clock = systemClock(),
+  isWindows = process.platform === 'win32',
+): T | Promise<T> {
+  return unlessBusy(clock, name, undefined, (error) => isWindows && isHeld(error))
+}
+
+/** Whether Windows says that somebody holds a file, or that a name is taken by a folder. */
+export function isHeld(error: unknown): boolean {
+  return ['EPERM', 'EACCES', 'EBUSY'].includes(errorCode(error) ?? '')
 }
 
 /** Makes a folder and those above it (mode 0700), and brings their names to the disk. */

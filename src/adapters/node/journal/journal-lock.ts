@@ -12,7 +12,7 @@ import { join } from 'node:path'
 
 import { UploadError } from '../../../core/errors.ts'
 import { errorCode } from '../file-problem.ts'
-import { makeFolders } from './durable-file.ts'
+import { isHeld, makeFolders, unlessHeld } from './durable-file.ts'
 import { explained } from './journal-problem.ts'
 import { namesIn, openFile, textIn } from './patient-files.ts'
 import { ownIdentity, whereIs, type ProcessIdentity } from './process-identity.ts'
@@ -46,13 +46,12 @@ export async function lockSession(folder: string, key: string): Promise<JournalL
 function take(folder: string, key: string): Promise<string> {
   return explained(folder, 'locked', async () => {
     for (let round = 1; ; round++) {
-      const path = await tryToLock(folder)
+      const path = await unlessHeld(() => tryToLock(folder, key))
       if (path !== undefined) {
         // What cannot be removed is in nobody's way, and the lock is ours by now.
         await sweep(folder).catch(() => undefined)
         return path
       }
-      await clearWay(folder, key)
       if (round === MAX_ROUNDS) throw refused(key, `its lock "${join(folder, 'lock')}" changes all the time`)
     }
   })
@@ -70,8 +69,8 @@ export async function isLocked(folder: string): Promise<boolean> {
   return false
 }
 
-/** The file that holds the lock; undefined if there is a lock already, or the folder went away meanwhile. */
-async function tryToLock(folder: string): Promise<string | undefined> {
+/** The file that holds the lock; undefined if there was a dead one's, or the folder went away meanwhile. */
+async function tryToLock(folder: string, key: string): Promise<string | undefined> {
   const nonce = randomUUID()
   const aside = join(folder, `lock-${nonce}`)
   try {
@@ -82,9 +81,11 @@ async function tryToLock(folder: string): Promise<string | undefined> {
   } catch (error) {
     // Held as well, it is in nobody's way.
     await rm(aside, { recursive: true, force: true }).catch(() => undefined)
-    // Windows says EPERM or EACCES where others say that the folder exists and is not empty. `clearWay` finds out.
-    if (['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errorCode(error) ?? '')) return undefined
-    if (process.platform === 'win32' && ['EPERM', 'EACCES', 'EBUSY'].includes(errorCode(error) ?? '')) return undefined
+    const isLockThere = ['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errorCode(error) ?? '')
+    // Windows says the same of a lock that is there as of what somebody holds.
+    if (!isLockThere && !(process.platform === 'win32' && isHeld(error))) throw error
+    await clearWay(folder, key)
+    if (isLockThere) return undefined
     throw error
   }
 }

@@ -60,6 +60,15 @@ describe('a request that a server passes on', () => {
     },
   )
 
+  it('is not taken for the answer that a client gets, which is ended: nobody wants the rest of it', async () => {
+    response.writeHead(200).write(counting(5))
+    const reply = await answer
+
+    await sourceOf(reply).dispose?.()
+
+    expect(reply.destroyed).toBe(true)
+  })
+
   it('whose sender has gone is told as a stream that failed', async () => {
     const describing = sourceOf(received).describe()
 

@@ -48,3 +48,16 @@ it('ends a web stream of which a read begins in the turn of its end', async () =
 
   await expect.poll(() => isCancelled).toBe(true)
 })
+
+it('refuses text whose piece ends within a character, and takes one that is whole', async () => {
+  const text = '{"player":"😀"}'
+  const cut = text.indexOf('"}') - 1
+
+  const whole = pullFrom(Readable.from([text]), 'take-7.json')
+  await expect(whole.pull()).resolves.toEqual(Buffer.from(text))
+  const halves = pullFrom(Readable.from([text.slice(0, cut), text.slice(cut)]), 'take-7.json')
+  await expect(halves.pull()).rejects.toMatchObject({
+    code: 'ERR_UPLOAD_SOURCE_READ',
+    message: expect.stringContaining('half a character') as string,
+  })
+})

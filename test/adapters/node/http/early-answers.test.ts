@@ -10,6 +10,7 @@ closeAfterEach()
 describe('an answer that cannot be read', () => {
   const heads: [string, string][] = [
     ['no HTTP', 'hello, this is a printer\r\n\r\n'],
+    ['an answer under a status that there is not', 'HTTP/1.1 099 Odd\r\ncontent-length: 0\r\n\r\n'],
     ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n'],
     ['a header larger than any', `HTTP/1.1 200 OK\r\nx: ${'a'.repeat(100_000)}\r\n\r\n`],
     ['another protocol', 'HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],

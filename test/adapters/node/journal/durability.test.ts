@@ -7,7 +7,7 @@ import { describe, expect, it, vi } from 'vitest'
 import type { QuickDisk } from '../../../../src/adapters/node/files/quick-disk.ts'
 import { diskJournal, diskJournalOn } from '../../../../src/adapters/node/journal/disk-journal.ts'
 import { makeFolder } from '../../../../src/adapters/node/journal/durable-file.ts'
-import { decodeJournal } from '../../../../src/core/journal/journal-lines.ts'
+import { decodeJournal } from '../../../helpers/decode-journal.ts'
 import {
   temporary,
   onThreads,

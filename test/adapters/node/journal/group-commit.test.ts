@@ -1,3 +1,4 @@
+import { setImmediate as turnEnds } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 
 import { createGroupCommit, isDurable, type LineStore } from '../../../../src/adapters/node/journal/group-commit.ts'
@@ -19,13 +20,13 @@ function scripted({ isDirtyByWriting = true } = {}) {
   const arrivals: (() => void)[] = []
   let isDirty = false
   let broken: UploadError | undefined
-  let nextWriteError: Error | undefined
+  let failNext: (() => Error) | undefined
   const store: LineStore = {
     write: (texts) =>
       alone(async () => {
-        const error = nextWriteError
-        nextWriteError = undefined
-        if (error !== undefined) throw error
+        const fail = failNext
+        failNext = undefined
+        if (fail) throw fail()
         groups.push([...texts])
         isDirty = isDirtyByWriting
       }),
@@ -43,14 +44,24 @@ function scripted({ isDirtyByWriting = true } = {}) {
       }),
     isDirty: () => isDirty,
     broken: () => broken,
-    tidy: () => alone(async () => void (counts.tidied += 1)),
+    tidy: () =>
+      alone(async () => {
+        counts.tidied += 1
+        // As long as it takes, nothing else may be asked of the store.
+        for (let turn = 0; turn < 3; turn += 1) await turnEnds()
+      }),
   }
   const time = { now: 0 }
   return {
     ...{ groups, syncs, time, counts },
     commit: createGroupCommit(store, { monotonicNow: () => time.now }),
     syncBegun: () => new Promise<void>((resolve) => arrivals.push(resolve)),
-    failNextWrite: (error: Error) => (nextWriteError = error),
+    failNextWrite: (error: Error, meanwhile?: () => void) => {
+      failNext = () => {
+        meanwhile?.()
+        return error
+      }
+    },
   }
 }
 
@@ -130,17 +141,17 @@ describe('a group commit', () => {
     }
   })
 
-  it('fails what was appended behind a write that failed, and takes the next', async () => {
+  it('fails, and never writes, what was appended with or during a write that failed, and takes the next', async () => {
     const { commit, groups, failNextWrite } = scripted()
-    failNextWrite(failure)
+    const appended: Promise<void>[] = []
+    failNextWrite(failure, () => appended.push(commit.append(['c'], false)))
+    appended.push(commit.append(['a'], false), commit.append(['b'], false))
 
-    const one = commit.append(['a'], false)
-    const other = commit.append(['b'], false)
-
-    await expect(one).rejects.toBe(failure)
-    await expect(other).rejects.toBe(failure)
-    await commit.append(['c'], false)
-    expect(groups).toEqual([['c']])
+    await expect(appended[0]).rejects.toBe(failure)
+    for (const append of appended) await expect(append).rejects.toBe(failure)
+    expect(appended).toHaveLength(3)
+    await commit.append(['d'], false)
+    expect(groups).toEqual([['d']])
   })
 
   it('never tries a sync that failed again: that append and all later ones fail', async () => {

@@ -111,14 +111,28 @@ describe('a file that another program holds', () => {
     }
   })
 
-  it('of a lock that is being made on Windows is left there: another one is made', async () => {
+  it.each([
+    ['another one is made a moment later', 1],
+    ['it is no use to ask without end', Infinity],
+  ])('of a lock that is being made on Windows is left there: %s', async (_what, refusals) => {
     const folder = await aFolder()
-    Object.assign(held, { name: 'lock', refusals: 1, isKept: true })
+    Object.assign(held, { name: 'lock', refusals, isKept: true })
     onWindows()
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], now: 0 })
+    onTestFinished(() => void vi.useRealTimers())
 
-    const session = await diskJournal({ folder }).open('night')
+    const state = { isOver: false }
+    const opening = diskJournal({ folder })
+      .open('night')
+      .finally(() => (state.isOver = true))
+    opening.catch(() => undefined)
+    while (!state.isOver) {
+      await new Promise(setImmediate)
+      await vi.advanceTimersToNextTimerAsync()
+    }
 
-    expect(held.renamings).toBe(2)
-    await session.close()
+    if (refusals === 1) await (await opening).close()
+    else await expect(opening).rejects.toMatchObject({ code: 'ERR_UPLOAD_JOURNAL', details: { systemCode: 'EPERM' } })
+    expect([Date.now(), held.renamings]).toEqual(refusals === 1 ? [100, 2] : [6_300, 7])
   })
 })
