@@ -17,6 +17,8 @@ interface Count {
   ms: number
   /** Time of the first connection, ms since 1970. */
   beganAtMs: number
+  /** From the first connection to the moment at which the count was asked for, ms. */
+  untilMs: number
   /** From the first connection to the first body of the contestant, ms. */
   bodyAfterMs: number | null
   /** The largest number of bodies under way at once. */
@@ -40,6 +42,7 @@ function newCount(): Count {
     puts: 0,
     ms: 0,
     beganAtMs: 0,
+    untilMs: 0,
     bodyAfterMs: null,
     mostAtOnce: 0,
     tenths: [],
@@ -131,6 +134,7 @@ function answerForeign(method: string, url: string, request: IncomingMessage, re
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { method = '', url = '' } = request
   if (url === '/count') {
+    count.untilMs = performance.now() - (firstMs ?? performance.now())
     response.end(JSON.stringify(count))
     count = newCount()
     firstMs = undefined

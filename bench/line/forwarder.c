@@ -5,7 +5,6 @@
 //
 // It prints "ready" once both devices (named "line") exist, and then reads commands from stdin, one on each line:
 //   line DELAY_US BITS_PER_SECOND LOSS_PER_MILLION QUEUE_BYTES     sets the line, each way; packets on it are kept
-//   stats                                                          prints one JSON object: what passed and was dropped
 // It ends when stdin does, so it never outlives whoever started it.
 #define _GNU_SOURCE
 #include <errno.h>
@@ -38,9 +37,8 @@ typedef struct { packet *first, **last; } list;
 typedef struct {
   int from, to;
   list queue, way;
-  size_t queued_bytes, most_queued_bytes;
+  size_t queued_bytes;
   uint64_t free_at;  // when the transmitter is done with the previous packet
-  uint64_t passed, lost, overflowed, bytes;
 } direction;
 
 typedef struct { uint64_t delay_ns, bits_per_second, loss_per_million, queue_bytes; } setting;
@@ -100,15 +98,14 @@ static void receive(direction *d) {
   for (int i = 0; i < 512; i++) {
     ssize_t length = read(d->from, buffer, sizeof buffer);
     if (length <= 0) return;
-    if (chance() % 1000000 < now_set.loss_per_million) { d->lost++; continue; }
-    if (d->queued_bytes + (size_t)length > now_set.queue_bytes) { d->overflowed++; continue; }
+    if (chance() % 1000000 < now_set.loss_per_million) continue;
+    if (d->queued_bytes + (size_t)length > now_set.queue_bytes) continue;
     packet *p = malloc(sizeof *p + (size_t)length);
     if (!p) fail("malloc");
     p->at = now();
     p->length = (size_t)length;
     memcpy(p->bytes, buffer, (size_t)length);
     d->queued_bytes += p->length;
-    if (d->queued_bytes > d->most_queued_bytes) d->most_queued_bytes = d->queued_bytes;
     put(&d->queue, p);
   }
 }
@@ -131,8 +128,6 @@ static uint64_t advance(direction *d) {
   while (d->way.first && d->way.first->at <= at) {
     packet *p = d->way.first;
     if (write(d->to, p->bytes, p->length) < 0 && errno == EAGAIN) break;
-    d->passed++;
-    d->bytes += p->length;
     free(take(&d->way));
   }
   uint64_t next = at + SECOND / 10;
@@ -145,17 +140,7 @@ static uint64_t advance(direction *d) {
   return next;
 }
 
-static void print_stats(direction d[2]) {
-  printf("{");
-  for (int i = 0; i < 2; i++)
-    printf("%s\"%s\":{\"packets\":%lu,\"bytes\":%lu,\"lost\":%lu,\"overflowed\":%lu,\"queuedBytes\":%zu,\"mostQueuedBytes\":%zu}",
-           i ? "," : "", i ? "down" : "up", d[i].passed, d[i].bytes, d[i].lost, d[i].overflowed, d[i].queued_bytes,
-           d[i].most_queued_bytes);
-  printf("}\n");
-  for (int i = 0; i < 2; i++) d[i].most_queued_bytes = d[i].queued_bytes;
-}
-
-static void obey(direction d[2]) {
+static void obey(void) {
   static char text[4096];
   static size_t have;
   ssize_t length = read(0, text + have, sizeof text - 1 - have);
@@ -169,8 +154,7 @@ static void obey(direction d[2]) {
       s.delay_ns *= 1000;
       now_set = s;
       printf("ok\n");
-    } else if (!strcmp(text, "stats")) print_stats(d);
-    else printf("unknown command\n");
+    } else printf("unknown command\n");
     fflush(stdout);
     have -= (size_t)(end + 1 - text);
     memmove(text, end + 1, have + 1);
@@ -205,6 +189,6 @@ int main(int count, char **words) {
     struct timespec patience = {(time_t)(wait / SECOND), (long)(wait % SECOND)};
     struct pollfd ready[3] = {{a, POLLIN, 0}, {b, POLLIN, 0}, {0, POLLIN, 0}};
     ppoll(ready, 3, &patience, NULL);
-    if (ready[2].revents) obey(d);
+    if (ready[2].revents) obey();
   }
 }

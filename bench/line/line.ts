@@ -20,22 +20,6 @@ export interface LineSettings {
   readonly queueMs: number
 }
 
-/** What passed in one direction. `lost` is random loss, `overflowed` was dropped at a full queue; both in packets. */
-export interface DirectionStats {
-  readonly packets: number
-  readonly bytes: number
-  readonly lost: number
-  readonly overflowed: number
-  readonly queuedBytes: number
-  /** The longest queue since `stats` was last asked for. */
-  readonly mostQueuedBytes: number
-}
-
-export interface LineStats {
-  readonly up: DirectionStats
-  readonly down: DirectionStats
-}
-
 /** `near` is where uploads start, `far` where they end. */
 export type LineEnd = 'near' | 'far'
 
@@ -43,7 +27,6 @@ export interface Line {
   readonly farAddress: string
   /** Changes the line while it is in use. Packets in the queue leave at the new rate. */
   set(settings: LineSettings): Promise<void>
-  stats(): Promise<LineStats>
   /** Starts a process at one end. If it still runs when the line closes, it is killed. */
   start(end: LineEnd, command: string, words: readonly string[], options?: SpawnOptions): ChildProcess
   /** Ends everything that was started, the forwarder and the namespaces. Idempotent. */
@@ -122,7 +105,6 @@ export async function createLine(settings: LineSettings, seed: number): Promise<
       const answer = await ask(commandFor(next))
       if (answer !== 'ok') throw new Error(`The forwarder did not take the line: ${answer}`)
     },
-    stats: async () => JSON.parse(await ask('stats')) as LineStats,
     start(end, command, words, options = {}) {
       const child = spawn('ip', ['netns', 'exec', namespaces[end], command, ...words], options)
       children.add(child)

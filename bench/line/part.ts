@@ -119,6 +119,7 @@ async function measure(
   )
   const isShared = lineCase === cases.shared || lineCase === cases.sharedLate
   const share = fairness(count, samples)
+  const settled = lineCase === cases.changing ? settledSeconds(count.tenths, changesOf(count)) : NaN
   return {
     contestant: contestant.name,
     round,
@@ -127,7 +128,7 @@ async function measure(
       ...{ linePercent, pingMs, mostAtOnce: count.mostAtOnce },
       ...(cpuMs === undefined ? {} : { cpuMs }),
       ...(Number.isFinite(late) ? { latePercent: late } : {}),
-      ...(lineCase === cases.changing ? { settledSeconds: settledSeconds(count.tenths, changesOf(count)) } : {}),
+      ...(Number.isFinite(settled) ? { settledSeconds: settled } : {}),
       // If both hardly ran at the same time, nothing was measured.
       ...(isShared && Number.isFinite(share) ? { fairness: share } : {}),
     },

@@ -28,6 +28,16 @@ export function isWholeRun({ code, isStopped, status = 'confirmed', arrivedBytes
   return true
 }
 
+/** The count of a run that was stopped: what stood still until then got nothing, and had not come to its end. */
+export function untilStopped<Count extends Pick<FarCount, 'tenths' | 'otherTenths' | 'untilMs'>>(count: Count): Count {
+  const whole = (tenths: FarCount['tenths']): FarCount['tenths'] => [
+    ...tenths,
+    ...Array.from({ length: Math.max(0, Math.floor(count.untilMs / 100) - tenths.length) }, () => 0),
+  ]
+  const { tenths, otherTenths } = count
+  return { ...count, tenths: whole(tenths), otherTenths: otherTenths.length === 0 ? [] : whole(otherTenths) }
+}
+
 interface Change {
   /** Since the first connection, like the far end's counts. */
   readonly atMs: number
@@ -42,11 +52,13 @@ const SPAN_TENTHS = 50
 /**
  * The longest time, over all changes, from a change until five seconds in a row filled the new line and no later five seconds fell
  * far below it. Seconds. If that never happened, all the time that there was. The last five seconds, when parts run out, are ignored.
+ * NaN if there was no time after a change: nothing was measured then.
  */
 export function settledSeconds(tenths: readonly (number | null)[], changes: readonly Change[]): number {
   const waits = changes.map(({ atMs, megabitsPerSecond }, index) => {
     const from = Math.ceil(atMs / 100)
     const until = Math.min(tenths.length - SPAN_TENTHS, (changes[index + 1]?.atMs ?? Infinity) / 100)
+    if (until <= from) return NaN
     const wholeSpan = (megabitsPerSecond * 1e6 * SPAN_TENTHS) / 80
     let settledAt: number | undefined
     for (let at = from; at + SPAN_TENTHS <= until; at += 1) {

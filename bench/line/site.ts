@@ -7,7 +7,7 @@ import { distinct, type Range } from '../measure/arrival.ts'
 import type { BenchSetting } from '../part.ts'
 import { median } from '../report/statistics.ts'
 import { createLine, type Line, type LineSettings } from './line.ts'
-import { isWholeRun } from './reading.ts'
+import { isWholeRun, untilStopped } from './reading.ts'
 
 export interface LineContestant {
   readonly name: string
@@ -42,6 +42,7 @@ export interface FarCount {
   readonly puts: number
   readonly ms: number
   readonly beganAtMs: number
+  readonly untilMs: number
   readonly bodyAfterMs: number | null
   readonly mostAtOnce: number
   readonly tenths: readonly (number | null)[]
@@ -89,13 +90,14 @@ export async function runOnLine(
     clearTimeout(stop)
     ping.kill('SIGINT')
     const times = [...(await pings).text.matchAll(/time=([\d.]+) ms/g)].map((match) => Number(match[1]))
-    const count = JSON.parse(
+    const counted = JSON.parse(
       (await collect(line.start('far', 'curl', ['-s', `${origin}/count`], quiet))).text,
     ) as FarCount
     const own = ended.text.startsWith('{') ? (JSON.parse(ended.text) as OwnWords) : undefined
     const wantedBytes = files.reduce((sum, path) => sum + statSync(path).size, 0)
-    const arrivedBytes = distinct(count.ranges).bytes
+    const arrivedBytes = distinct(counted.ranges).bytes
     const isWhole = isWholeRun({ code: ended.code, isStopped, status: own?.status, arrivedBytes, wantedBytes })
+    const count = isWhole ? counted : untilStopped(counted)
     const ms = isWhole ? count.ms : lineCase.longestMs
     // Bytes that were sent twice were of no use. For a contestant that was stopped, all that arrived counts, whole or not.
     const usefulBytes = isWhole ? wantedBytes : count.bytes

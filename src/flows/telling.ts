@@ -143,8 +143,7 @@ export function createTelling(emitter: Emitter<UploadEvents>, clock: Clock, reco
           emitter.emit('retry', { fileIndex, partNumber, name, attempt, delayMs, error: summarize(event.error) })
           break
         }
-        // `voided` parts are only sent again to be sure: confirmed bytes fall only when the session is replaced. Waits are reported
-        // by the code that drives the session.
+        // Waits are reported by the code that drives the session.
         default:
       }
       tellProgress(false, nowMs)

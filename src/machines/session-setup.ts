@@ -71,11 +71,10 @@ export const setUpSession = () =>
         status: 'cancelled' as const,
       })),
       concludeClose: assign({ status: 'closed' }),
-      concludeFromJournal: assign({ status: ({ context }) => finalStatusOf(context.place) ?? null }),
     },
     guards: {
       isUncreated: ({ context }) => context.place === 'new' || context.place === 'creating',
-      isSettled: ({ context }) => finalStatusOf(context.place) !== undefined,
+      isSettled: ({ context }) => context.status !== null,
       isOver: (_, result: TransferResult | undefined) => result !== undefined,
       isIdle: ({ context }) => context.intent !== 'run' && context.waiting?.isTried === false,
       isPauseIntended: ({ context }) => context.intent === 'pause',
@@ -90,7 +89,7 @@ export function beginContext(input: UploadSessionInput): UploadSessionContext {
   return {
     place: input.place,
     intent: input.place === 'cancelling' ? 'cancel' : 'run',
-    status: null,
+    status: finalStatusOf(input.place) ?? null,
     error: null,
     journalError: null,
     isServiceTold: null,

@@ -28,7 +28,7 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
     deciding: {
       // Passed through at once: where the journal left off, what is known since, and what the host wants decide.
       always: [
-        { guard: 'isSettled', target: 'settled', actions: 'concludeFromJournal' },
+        { guard: 'isSettled', target: 'settled' },
         { guard: 'isCancelIntended', target: 'cancelling' },
         { guard: 'isCloseIntended', target: 'settling', actions: 'concludeClose' },
         { guard: 'isPauseIntended', target: 'paused' },

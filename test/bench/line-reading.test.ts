@@ -1,7 +1,7 @@
 // What is read from the far end's count of a run on a simulated line.
 
 import { describe, expect, it } from 'vitest'
-import { fairness, isWholeRun, latePercent, settledSeconds } from '../../bench/line/reading.ts'
+import { fairness, isWholeRun, latePercent, settledSeconds, untilStopped } from '../../bench/line/reading.ts'
 
 /** Tenths of a second at so many Mbit/s. */
 function tenths(...spans: readonly (readonly [seconds: number, megabitsPerSecond: number])[]): number[] {
@@ -51,6 +51,16 @@ describe('settling after a change', () => {
     expect(settledSeconds(tenths([30, 9.6], [30, 50]), changes)).toBe(25)
   })
 
+  it('is not measured where the upload ended before a change', () => {
+    expect(settledSeconds(tenths([28, 9.6]), changes)).toBeNaN()
+  })
+
+  it('takes the time in which an upload stood still until it was stopped', () => {
+    const count = { tenths: tenths([30, 9.6], [4, 20]), otherTenths: [], untilMs: 60_000 }
+    expect(settledSeconds(untilStopped(count).tenths, changes)).toBe(25)
+    expect(untilStopped(count).otherTenths).toEqual([])
+  })
+
   it('begins anew when the rate falls again, and overlooks the last seconds', () => {
     const seconds = settledSeconds(tenths([30, 9.6], [8, 96], [4, 10], [20, 96], [4, 20]), changes)
     expect(seconds).toBeGreaterThan(11)
@@ -74,6 +84,13 @@ describe('a fair share', () => {
         samples.map(([ms]) => [ms, 0, 4, 4] as const),
       ),
     ).toBeCloseTo(2 / 3, 1)
+  })
+
+  it('is small for an upload that starves until it is stopped', () => {
+    const count = { tenths: tenths([21, 40]), otherTenths: tenths([39, 60]), untilMs: 40_000 }
+    const always = samples.map(([ms]) => [ms, 0, 1, 4] as const)
+    expect(fairness(count, always)).toBeGreaterThan(1)
+    expect(fairness(untilStopped(count), always)).toBeLessThan(0.1)
   })
 
   it('is no number where the two did not run together', () => {

@@ -30,7 +30,7 @@ const put = (life: number, part: number, answeredAtMs?: number): PutSeen => ({
 })
 
 function judgeOf(seen: Partial<Witness>) {
-  return createJudge({ url: '', puts: [], confirms: [], begin: () => {}, close: async () => {}, ...seen })
+  return createJudge({ url: '', puts: [], confirms: [], begin: async () => {}, close: async () => {}, ...seen })
 }
 
 it('takes what was in flight at a kill for what may be sent again, and no more', () => {

@@ -27,6 +27,8 @@ export interface TortureOptions {
 
 export interface TortureReport {
   readonly kills: number
+  /** How many of them hit a life that had begun to send. */
+  readonly killsMidway: number
   readonly lives: number
   /** How often all files were uploaded in new sessions. */
   readonly rounds: number
@@ -43,8 +45,12 @@ export interface TortureReport {
 }
 
 const MIB = 1024 ** 2
-/** Lives are killed this long after their start, ms: some before they have read their options, most in the middle. */
+/**
+ * Lives are killed within this time, ms: one in four counted from its start, some of them before they have read their options, and the
+ * others from when they begin to send, however long a busy machine takes to get there.
+ */
 const KILL_WITHIN_MS = 2_400
+const EARLY_SHARE = 4
 /** A life that nobody kills and that does not end, ms. */
 const LIFE_AT_MOST_MS = 300_000
 const COMMANDS: Readonly<Record<'video' | 'capture', readonly string[]>> = {
@@ -97,12 +103,12 @@ interface Scene {
 async function drive(
   { entry, kills, seed, megabytes, say }: TortureOptions,
   { files, stateDir, env, witness, judge, clock }: Scene,
-): Promise<Pick<TortureReport, 'kills' | 'lives' | 'rounds'>> {
+): Promise<Pick<TortureReport, 'kills' | 'killsMidway' | 'lives' | 'rounds'>> {
   const chance = seededRandom(seed)
   // So fast that the kills are spread over the bytes, and fast enough for a part to get through between two of them.
   const rate = Math.round(Math.min(64, Math.max(10, (2 * megabytes) / Math.max(1, kills))) * MIB)
   const choices = ['--state-dir', stateDir, '--limit-rate', String(rate), '--concurrency', '2', '--json']
-  let [killed, life, rounds] = [0, 0, 1]
+  let [killed, midway, life, rounds] = [0, 0, 0, 1]
   for (; ; life += 1) {
     const journals = await journalsIn(stateDir)
     const command = nextCommand(journals, files, rounds)
@@ -111,7 +117,8 @@ async function drive(
       rounds += 1
       continue
     }
-    witness.begin(life)
+    let hasSent = false
+    const sending = witness.begin(life).then(() => (hasSent = true))
     const process = startLife(entry, [...command, ...choices], env)
     const isLast = killed >= kills
     let killedAtMs: number | undefined
@@ -119,18 +126,22 @@ async function drive(
       // Not when its end is heard of, which may be long after it.
       if (process.kill()) killedAtMs = clock.monotonicNow()
     }
-    const timer = setTimeout(kill, isLast ? LIFE_AT_MOST_MS : chance() * KILL_WITHIN_MS)
+    const isEarly = killed % EARLY_SHARE === EARLY_SHARE - 1
+    const delayMs = chance() * KILL_WITHIN_MS
+    const timers = [setTimeout(kill, isEarly && !isLast ? delayMs : LIFE_AT_MOST_MS)]
+    if (!isEarly && !isLast) void sending.then(() => timers.push(setTimeout(kill, delayMs)))
     const { code, stderr } = await process.ended
-    clearTimeout(timer)
+    for (const timer of timers) clearTimeout(timer)
     const isKilled = code === null
+    const isMeant = !isLast && (isEarly || hasSent)
     judge.lifeOver(life, isKilled ? killedAtMs : undefined, await journalsIn(stateDir))
-    if (isKilled && isLast) judge.breaches.push(`life ${life} did not end by itself`)
-    else if (isKilled) killed += 1
+    if (isKilled && !isMeant) judge.breaches.push(`life ${life} did not end by itself`)
+    else if (isKilled) [killed, midway] = [killed + 1, midway + Number(hasSent)]
     else if (code !== 0) judge.breaches.push(`life ${life} (${command[0] ?? ''}) ended with ${code}: ${stderr.trim()}`)
     if (judge.breaches.length > 0) break
     if (isKilled && killed % 10 === 0) say(`${killed} of ${kills} kills, round ${rounds}`)
   }
-  return { kills: killed, lives: life, rounds }
+  return { kills: killed, killsMidway: midway, lives: life, rounds }
 }
 
 /** What is to be done next; nothing when every session of this round is confirmed. */

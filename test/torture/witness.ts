@@ -25,8 +25,8 @@ export interface Witness {
   readonly url: string
   readonly puts: readonly PutSeen[]
   readonly confirms: readonly ConfirmSeen[]
-  /** From now on requests are those of this process. */
-  begin(life: number): void
+  /** From now on requests are those of this process. Resolves with its first PUT. */
+  begin(life: number): Promise<void>
   close(): Promise<void>
 }
 
@@ -43,12 +43,14 @@ export async function startWitness(servicePort: number, now: () => number): Prom
   const sockets = new Set<Socket>()
   const agent = new Agent({ keepAlive: true })
   let life = 0
+  let onPut = (): void => undefined
 
   function note(incoming: IncomingMessage): PutSeen | undefined {
     const { method, url = '' } = incoming
     if (method === 'PUT') {
       const put: PutSeen = { life, unit: unitOf(url), forwardedBytes: 0, answer: undefined }
       puts.push(put)
+      onPut()
       incoming.on('data', (piece: Buffer) => (put.forwardedBytes += piece.length))
       return put
     }
@@ -96,7 +98,10 @@ export async function startWitness(servicePort: number, now: () => number): Prom
     url: `http://127.0.0.1:${(outer.address() as AddressInfo).port}`,
     puts,
     confirms,
-    begin: (next) => void (life = next),
+    begin(next) {
+      life = next
+      return new Promise((resolve) => (onPut = resolve))
+    },
     async close() {
       for (const socket of sockets) socket.destroy()
       agent.destroy()

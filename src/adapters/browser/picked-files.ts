@@ -44,7 +44,7 @@ interface LookedAt {
   readonly all: readonly SessionFile[]
   readonly missing: readonly MissingFile[]
   /** What can be read now, by file index. */
-  readonly found: ReadonlyMap<number, File>
+  readonly found: ReadonlyMap<number, Source>
 }
 
 interface Ending {
@@ -91,7 +91,7 @@ export function handleOf(source: Source): FileSystemFileHandle | undefined {
 }
 
 export function createPickedFiles(journal: Journal, kept: KeptHandles | undefined): PickedFiles {
-  /** Files that a host's `own` finds are not looked for. */
+  /** Files that a host's `own` finds are not looked for. It is asked once, because it may give each file only once. */
   const look = async (
     key: string,
     files: readonly File[] = [],
@@ -100,7 +100,7 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
   ): Promise<LookedAt> => {
     await learnFacts(files)
     const known = await kept?.of(key).catch(() => undefined)
-    const found = new Map<number, File>()
+    const found = new Map<number, Source>()
     const all: SessionFile[] = []
     const folded = foldJournal(await journal.read(key))
     const sought = soughtFiles(folded)
@@ -118,7 +118,9 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
       let how: SessionFile['how']
       const isSame = (file: File): boolean =>
         file.size === bytes && (modifiedAtMs === undefined || modifiedAtMs === file.lastModified)
-      if (needed.has(wanted) && !own?.(wanted)) {
+      const given = needed.has(wanted) ? own?.(wanted) : undefined
+      if (given) found.set(fileIndex, given)
+      else if (needed.has(wanted)) {
         const same = [name, fileName].flatMap((each) => [...(free.get(each) ?? [])]).filter(isSame)
         const picked =
           // Of files that look the same, the one in the same folder. Never one that lies in the place of another needed file.
@@ -129,7 +131,7 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
         else {
           // Of two files that look the same, one was picked. The other is still missing.
           free.get(picked.name)?.delete(picked)
-          found.set(fileIndex, picked)
+          found.set(fileIndex, blobSource(name, picked))
         }
       }
       all.push({ fileIndex, name, fileName, location, bytes, modifiedAtMs, how })
@@ -153,7 +155,7 @@ export function createPickedFiles(journal: Journal, kept: KeptHandles | undefine
       const { found, missing } = await look(key, files, false, own)
       if (missing.length > 0) throw filesMissing(key, missing)
       // A confirmed file is not opened, so an empty Blob will do.
-      return (file) => own?.(file) ?? blobSource(file.name, found.get(file.fileIndex) ?? new Blob())
+      return ({ fileIndex, name }) => found.get(fileIndex) ?? blobSource(name, new Blob())
     },
   }
 }

@@ -137,7 +137,8 @@ function absolute(path: string | undefined): string | undefined {
 function quoted(word: string): string {
   // To cmd.exe, single quotes are part of a word. To PowerShell, a comma makes a list. Both take these.
   if (process.platform === 'win32' && !/["$`]/.test(word) && word.search(UNSHOWN) < 0)
-    return /^[\w+=:./-]+$/.test(word) ? word : `"${word}"`
+    // A backslash before the last quote would take its meaning away.
+    return /^[\w+=:./-]+$/.test(word) ? word : `"${word.replace(/\\+$/, '$&$&')}"`
   // Bare, a word that begins with = is the path of a command to zsh.
   if (/^(?!=)[\w@%+=:,./-]+$/.test(word)) return word
   // Characters that a line does not show are written as bytes, in the notation of bash and zsh.

@@ -68,11 +68,11 @@ export function createFinisher(options: FinisherOptions): Finisher {
     running -= 1
     // Forgotten before its parts go again, so that it can complete once more.
     known.delete(file)
-    if (again?.length) {
-      const units = again.map((partNumber) => unitOf(file, partNumber))
-      job.report({ type: 'voided', units })
-      schedule.add(units, deadlineOf(file))
-    }
+    if (again?.length)
+      schedule.add(
+        again.map((partNumber) => unitOf(file, partNumber)),
+        deadlineOf(file),
+      )
     next()
   }
   return (file) => {

@@ -20,8 +20,6 @@ export type TransferEvent =
       readonly delayMs: number
       readonly error: UploadError
     }
-  /** The far end did not honour the receipts of these parts: they go again. */
-  | { readonly type: 'voided'; readonly units: readonly Unit[] }
   | { readonly type: 'fileState'; readonly file: LedgerFile }
   /** Which call waits, and for which far end. Without `call`, parts wait for the storage. */
   | ({ readonly type: 'unreachable'; readonly call?: object } & Omit<HostWait, 'operation' | 'reason' | 'isDoubtful'> &

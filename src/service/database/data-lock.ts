@@ -23,8 +23,15 @@ class DataFolderInUseError extends Error {
   readonly code = 'ERR_SERVICE_DATA_IN_USE'
   readonly pid: number
 
-  constructor(folder: string, pid: number) {
-    super(`The data folder ${folder} is in use by process ${pid}. Stop that service or choose another folder.`)
+  /** `doubted`: its file, if nobody knows when it started, so that its id may be another program's by now. */
+  constructor(folder: string, pid: number, doubted?: string) {
+    const otherwise =
+      doubted === undefined
+        ? ''
+        : ` If that process is another program, such as after a restart of this machine, delete ${doubted} and start again.`
+    super(
+      `The data folder ${folder} is in use by process ${pid}. Stop that service or choose another folder.${otherwise}`,
+    )
     this.name = 'DataFolderInUseError'
     this.pid = pid
   }
@@ -50,7 +57,11 @@ export async function lockDataFolder(folder: string): Promise<DataLock> {
     await rm(path, { force: true })
     if (attempt === TRIES) {
       await release()
-      throw new DataFolderInUseError(folder, holder)
+      throw new DataFolderInUseError(
+        folder,
+        holder.pid,
+        holder.start === undefined ? join(places.locks, holder.name) : undefined,
+      )
     }
     // Two processes that started together have both stepped back. A random wait lets one of them in.
     await wait(20 + Math.random() * 160)
@@ -93,13 +104,13 @@ async function createOwn(path: string, folder: string): Promise<void> {
   }
 }
 
-async function otherHolder({ locks, beacons }: Places, own: Process): Promise<number | undefined> {
+async function otherHolder({ locks, beacons }: Places, own: Process): Promise<Process | undefined> {
   for (const name of await readdir(locks)) {
     const other = processOf(name)
     // Nobody's lock is somebody's file.
     if (other === undefined || name === own.name) continue
     const isHolder = isElsewhere(other, own) ? (await isLit(beacons, name)) !== false : await isAlive(other)
-    if (isHolder) return other.pid
+    if (isHolder) return other
     await rm(join(locks, name), { force: true })
     await rm(join(beacons, name), { force: true })
   }

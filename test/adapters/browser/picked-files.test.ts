@@ -103,6 +103,16 @@ describe('files of which a host has some itself', () => {
     expect(all.map((wanted) => sourceOf(sought(wanted)).name)).toEqual(['own', 'b.c3d'])
   })
 
+  it('are asked of the host once each: it may have no more than one source to give', async () => {
+    const picked = createPickedFiles(await journalOf(['a.c3d', 'b.c3d'], ['a.c3d', 'b.c3d']), undefined)
+    const ready = [blobSource('first', new Blob()), blobSource('second', new Blob())]
+
+    const sourceOf = await picked.sources('k', [], () => ready.shift())
+
+    const { all } = await picked.look('k', [])
+    expect(all.map((wanted) => sourceOf(sought(wanted)).name)).toEqual(['first', 'second'])
+  })
+
   it('are asked of the browser only where it has none: each question goes to another process, one by one', async () => {
     const asked: number[] = []
     const handles = [0, 1].map((fileIndex) => {

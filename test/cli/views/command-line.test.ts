@@ -85,6 +85,7 @@ describe('the command', () => {
     expect(line([String.raw`C:\My keys\night.txt`, '08:00,512KB', "Ana's", '7 & calc', 'https://a.test/v1'])).toBe(
       String.raw`"C:\My keys\night.txt" "08:00,512KB" "Ana's" "7 & calc" https://a.test/v1`,
     )
+    expect(line(['D:\\'])).toBe(String.raw`"D:\\"`)
     // Within double quotes these would still mean something there.
     expect(line(['$HOME', '`n', '{"a":1}'])).toBe(`'$HOME' '\`n' '{"a":1}'`)
   })

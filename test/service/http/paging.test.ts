@@ -10,3 +10,9 @@ it('has a hundred records where a query has only a cursor, and begins behind the
   expect(page).toEqual(['a', 'b'])
   expect(pageOf({ after: next }, 1_000)).toEqual({ limit: 100, after: ['b'] })
 })
+
+it('is known to be the last one though it is full, and where there is nothing at all', () => {
+  for (const rows of [['a', 'b'], []]) {
+    expect(cutPage(rows, { limit: 2, after: undefined }, (row) => [row])).toEqual({ page: rows, next: null })
+  }
+})

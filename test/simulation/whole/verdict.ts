@@ -1,6 +1,6 @@
 // What must be true when a life has ended: nothing is left open, and the report is true. Also decides whether anything is left to do.
 
-import { foldJournal, sessionsOf } from '../../../src/core/journal/fold-journal.ts'
+import { foldJournal, sessionsOf, type FoldedJournal } from '../../../src/core/journal/fold-journal.ts'
 import { makeReceipt, type DeliveredFile } from '../../../src/flows/receipt.ts'
 import type { FileReport, UploadReport } from '../../../src/flows/upload.ts'
 import type { Uplink } from '../../../src/index.ts'
@@ -46,10 +46,7 @@ export function checkReport({ watch, farEnd, night, disk, trouble, note }: World
   if (folded.leftSessionIds.length > 0 && report.status === 'confirmed' && trouble.isCalm())
     watch.violate('a reachable service was not told of a session that nobody uses')
   const answeredFor = new Set([...folded.ledger.files.map((file) => file.sessionId), ...folded.leftSessionIds])
-  // Nobody is told of a session whose create arrived twice.
-  const isAllTold =
-    !folded.hasPossibleOrphan && (night.serviceFaultShare === 0 || !night.serviceFaults.includes('twice'))
-  if (night.flow === 'video' && report.status !== 'closed' && isAllTold)
+  if (night.flow === 'video' && report.status !== 'closed' && isAllKnown(night, folded))
     for (const sessionId of farEnd.openSessionIds())
       if (!answeredFor.has(sessionId)) watch.violate('a session that holds no file is neither ended nor remembered')
   for (const { sessionId, mayBeConfirmed } of folded.ledger.files)
@@ -62,6 +59,23 @@ export function checkReport({ watch, farEnd, night, disk, trouble, note }: World
   const isKept = report.status === 'confirmed' || report.status === 'cancelled'
   if (isKept && folded.place !== report.status && report.error?.code !== 'ERR_UPLOAD_JOURNAL')
     watch.violate(`the session is told as ${report.status} and kept as ${folded.place}`)
+}
+
+/** Whether the client knows of every session. Nobody is told of one whose create arrived twice. */
+function isAllKnown({ serviceFaultShare, serviceFaults }: Night, { hasPossibleOrphan }: FoldedJournal): boolean {
+  return !hasPossibleOrphan && (serviceFaultShare === 0 || !serviceFaults.includes('twice'))
+}
+
+/**
+ * The sessions that the service should have been told of by a cancel, or by a discard, and was not. Where the client can know of all
+ * of them, it is not asked which.
+ */
+function untoldSessions({ night, farEnd, watch }: World, folded: FoldedJournal | undefined): readonly unknown[] {
+  if (night.flow !== 'video' || folded === undefined) return []
+  if (!isAllKnown(night, folded)) return sessionsOf(folded).filter((id) => !farEnd.isCancelled(id))
+  const kept = folded.ledger.files.filter((file) => file.mayBeConfirmed).map((file) => file.sessionId)
+  const isKept = (id: string): boolean => watch.host.isDiscardAsked && (farEnd.hasConfirmed(id) || kept.includes(id))
+  return farEnd.openSessionIds().filter((id) => !isKept(id))
 }
 
 function checkFile(night: Night, farEnd: FarEnd, watch: Watch, file: FileReport, index: number): void {
@@ -85,12 +99,13 @@ function checkReceipt({ flow, isOpaque }: Night, farEnd: FarEnd, watch: Watch, f
 }
 
 /** Whether nothing is left to do. What a later life could finish is left to a later life. */
-export function isOver({ night, watch, trouble, files, farEnd, disk }: World, report: UploadReport): boolean {
+export function isOver(world: World, report: UploadReport): boolean {
+  const { night, watch, trouble, files, farEnd, disk } = world
   if (report.status === 'confirmed') return true
   const records = disk.records(report.key)
   const folded = records.length === 0 ? undefined : foldJournal(records)
   if (report.status === 'cancelled' && watch.host.isDiscardAsked) {
-    const left = sessionsOf(folded).filter((id) => night.flow === 'video' && !farEnd.isCancelled(id))
+    const left = untoldSessions(world, folded)
     if (report.isServiceTold === true && left.length > 0) watch.violate('the service was not told of the discard')
     if (left.length > 0 && trouble.isCalm()) watch.violate('a reachable service could not be told of the discard')
     return left.length === 0
@@ -99,7 +114,7 @@ export function isOver({ night, watch, trouble, files, farEnd, disk }: World, re
     if (!watch.host.isCancelAsked) watch.violate('cancelled, and nobody asked for it')
     const { sessionId } = report
     const isTold = night.flow === 'capture' || sessionId === undefined || report.isServiceTold === true
-    if (isTold && night.flow === 'video' && sessionId !== undefined && !farEnd.isCancelled(sessionId))
+    if (isTold && sessionId !== undefined && untoldSessions(world, folded).length > 0)
       watch.violate('the service was not told of the cancel')
     // If the disk was full, the journal does not know that an earlier life has told the service.
     const isForgotten = night.troubledLives.some((plan) => plan.fullDiskAt !== undefined)

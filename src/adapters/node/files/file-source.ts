@@ -79,7 +79,7 @@ export function fileSourceOn(
       .then((isSame) => {
         if (isSame) return accept()
         // That fails the file. A resume may be given the same source, and proves by itself what it holds then.
-        forget(past)
+        past.fingerprint = undefined
         throw driveChanged(location, false)
       })
       .catch(refuse)
@@ -99,7 +99,7 @@ export function fileSourceOn(
     async describe(signal) {
       signal?.throwIfAborted()
       // An upload begins, of which nothing was sent. The source may have been used before.
-      forget(past)
+      past.fingerprint = undefined
       const looking = unlessBusy(clock, () => lookFirst(disk, place), signal)
       const facts = isPromise(looking) ? await looking.catch(orGone) : looking
       device ??= facts.dev
@@ -122,11 +122,6 @@ interface Past {
 
 function noteTrouble(past: Past, isGone: boolean): void {
   past.trouble = { isGone: isGone || past.trouble?.isGone === true }
-}
-
-function forget(past: Past): void {
-  past.fingerprint = undefined
-  past.trouble = undefined
 }
 
 /**
