@@ -47,7 +47,10 @@ export async function runUploadCommand(
     printPlan(output, request.flow, plan)
     return EXIT.done
   }
-  await warnOfUnfinished(request, kept, { output, options, env: context.env })
+  await warnOfUnfinished(request, kept, { output, options, env: context.env }).catch((error: unknown) => {
+    // A journal that cannot be listed cannot be begun either, and the upload says so itself.
+    if (context.interruption.reason !== undefined) throw error
+  })
   const upload = request.start(uplink)
   output.event('start', { flow: request.flow, key: upload.key, files: plan.files.length, bytes: plan.bytes })
   const result = await followUpload(upload, { output, uplink, interruption: context.interruption }).result
