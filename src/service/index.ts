@@ -49,7 +49,6 @@ export async function prepareDatabase(): Promise<Blob> {
   return packNewDatabase()
 }
 
-export type { PageFile, ServicePage } from './routes/page-routes.ts'
 /** Lets pages of these origins (`https://app.example`, or `*`) send to the bucket of `s3` and read ETags. */
 export async function allowOriginsOfBucket(s3: S3Options, origins: readonly string[]): Promise<void> {
   const settings = resolveS3(s3)
@@ -69,4 +68,5 @@ export type { ApiKeyRecord } from './access/api-keys.ts'
 export type { JwtOptions } from './access/jwt-settings.ts'
 export type { KeyRing, KeyRingOptions }
 export type { FaultPlan } from './faults/fault-plan.ts'
+export type { PageFile, ServicePage } from './routes/page-routes.ts'
 export type { RunningService, ServiceCredentials, ServiceOptions }

@@ -92,10 +92,10 @@ it('asks for no more room than a body has still to bring', async () => {
   let free = 11 * MIB
   const room = diskRoom(() => Promise.resolve(free), MIB)
   const body = await room.forBody(10 * MIB)
-  await body.arrived(6 * MIB)
-  free -= 6 * MIB
+  await body.arrived(9.5 * MIB)
+  free -= 9.5 * MIB
 
-  await expect(body.arrived(4 * MIB)).resolves.toBeUndefined()
+  await expect(body.arrived(0.5 * MIB)).resolves.toBeUndefined()
 })
 
 it('takes records until half of what is kept free is gone', async () => {

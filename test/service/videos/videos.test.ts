@@ -167,6 +167,17 @@ it('takes no create with a part that no PUT may carry', async () => {
   ])
 })
 
+it('refuses a create with more than a hundred thousand chunks in all, whatever each file may have', async () => {
+  const file = { raw_file_name: 'clip.mp4', file_size_bytes: 10_000, number_of_chunks: 10_000 }
+  const { json } = await service.call('POST', '/upload_videos', {
+    ...{ movement_type_id: 1, player_id: 'p-17', session_date: '2026-11-20', session_type_id: 2 },
+    files: [...Array.from({ length: 10 }, () => file), { ...file, number_of_chunks: 1 }],
+  })
+
+  const problem = 'have 100001 chunks in all, expected at most 100000'
+  expect((json as { errors: unknown }).errors).toEqual([{ field: 'files', problem }])
+})
+
 it('tells our client what is wrong with a create in words that it shows', async () => {
   const { client } = createUplink({ baseUrl: service.url, credentials: { apiKey: API_KEY } })
 
