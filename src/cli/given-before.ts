@@ -19,7 +19,7 @@ export interface GivenBefore {
  * `host` has: a resume of everything leaves it out. Rejects as `summaries` does.
  */
 export async function givenBefore(
-  given: ReadonlyMap<string, SourceIdentity>,
+  given: ReadonlyMap<string | undefined, SourceIdentity>,
   { summaries, journal }: Pick<KeptSessions, 'summaries' | 'journal'>,
   host: string | undefined,
 ): Promise<GivenBefore | undefined> {

@@ -202,7 +202,7 @@ it('names the files given that the receipt knows nothing of, beside the receipt 
   const junk = ['.DS_Store', '._swing.mp4', join('.Spotlight-V100', 'store.db')]
   for (const name of [...others, ...junk]) await writeFile(join(folder, name), 'content')
 
-  const { code, stdout } = await run('receipt', 'check', 'card/receipt.json', 'card', '--quiet')
+  const { code, stdout } = await run('receipt', 'check', 'card/receipt.json', 'card', './card/late.mp4', '--quiet')
   const json = await run('receipt', 'check', 'card/receipt.json', 'card', '--json')
 
   const named = [1, 2, 3, 4, 5].map((take) => join('card', 'cam2', `take-${take}.mp4`)).join(', ')

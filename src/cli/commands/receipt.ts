@@ -94,9 +94,13 @@ function statusOf(proofs: readonly FileProof[]): 'confirmed' | 'partial' | 'fail
 function othersAmong(files: readonly FoundFile[], proofs: readonly FileProof[], receipt: string): readonly string[] {
   const known = new Set([receipt, ...proofs.flatMap(({ path }) => path ?? [])].map((path) => resolve(path)))
   const open = new Set(proofs.flatMap(({ name, outcome }) => (outcome === 'proven' ? [] : [name])))
-  const others = files.filter(
-    ({ path, name, isJunk }) => isJunk !== true && !known.has(resolve(path)) && !open.has(name),
-  )
+  const others = files.filter(({ path, name, isJunk }) => {
+    const place = resolve(path)
+    if (isJunk === true || known.has(place) || open.has(name)) return false
+    // Once, even if it also lies in a folder that is given.
+    known.add(place)
+    return true
+  })
   return others.map(({ path }) => path)
 }
 

@@ -74,7 +74,7 @@ interface Told {
 
 /** Says that another session has some of the files, since nobody means to deliver them twice. */
 async function warnOfUnfinished(
-  given: ReadonlyMap<string, PlannedFile>,
+  given: ReadonlyMap<string | undefined, PlannedFile>,
   kept: KeptSessions,
   { output, options, env }: Told,
 ): Promise<void> {
