@@ -23,7 +23,7 @@ const pages = [
   },
   { name: 'whole browser face', path: 'dist/browser.js', import: '*', barKb: 36, reachedKb: 74.5 },
   // The face's bar of 36 kB, and 12 kB for the element.
-  { name: 'element with the face that it drives', path: 'dist/element.js', import: '*', barKb: 48, reachedKb: 90.5 },
+  { name: 'element with the face that it drives', path: 'dist/element.js', import: '*', barKb: 48, reachedKb: 91 },
   // React itself and the Uplink are the host's.
   {
     name: 'hook for React',
