@@ -83,10 +83,10 @@ export class TransportError extends UploadError {
       readonly ending: AttemptEnding
       readonly phase: 'connect' | 'send' | 'answer'
       /** Default: true for ERR_UPLOAD_ANSWER_HIDDEN, else false. */
-      readonly isUnreadable?: boolean
+      readonly isUnreadable?: boolean | undefined
     },
   ) {
-    super(code, message, { isRetryable: true, ...options })
+    super(code, message, { ...options, isRetryable: options.isRetryable ?? true })
     this.name = 'TransportError'
     this.ending = options.ending
     this.phase = options.phase

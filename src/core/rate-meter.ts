@@ -13,19 +13,22 @@ export interface RateMeter {
 const MEMORY_MS = 5_000
 /** There is no rate before this much time was seen, ms: one second, faded. */
 const FIRST_LOOK_MS = 900
+/** Several parts begin within this time, ms. */
+const FIRST_BYTES_MS = 200
 
 /**
  * A fading average: bytes and time fade alike, so that a young meter is right from its first second on. Time counts from the
  * first bytes, because before them there was nothing to measure.
  */
 export function createRateMeter(): RateMeter {
-  let lastMs: number | undefined
+  let lastMs = 0
+  let firstMs: number | undefined
   let movedMs = 0
   let bytes = 0
   let elapsedMs = 0
   const fade = (nowMs: number): void => {
-    const sinceMs = Math.max(0, nowMs - (lastMs ?? nowMs))
-    lastMs = Math.max(nowMs, lastMs ?? nowMs)
+    const sinceMs = Math.max(0, nowMs - lastMs)
+    lastMs += sinceMs
     const share = Math.exp(-sinceMs / MEMORY_MS)
     bytes *= share
     // The integral of the fading weight over the elapsed time.
@@ -34,14 +37,13 @@ export function createRateMeter(): RateMeter {
   return {
     add(added, nowMs) {
       if (added === 0) return
-      // The first bytes only start the clock: how long they took is unknown.
-      const counted = lastMs === undefined ? 0 : added
       fade(nowMs)
-      bytes += counted
+      bytes += added
       movedMs = nowMs
+      // The first bytes, of each part that begins with them, only start the clock: they come at once out of buffers.
+      if (nowMs - (firstMs ??= nowMs) < FIRST_BYTES_MS) bytes = elapsedMs = 0
     },
     bytesPerSecond(nowMs) {
-      if (lastMs === undefined) return 0
       fade(nowMs)
       return elapsedMs < FIRST_LOOK_MS ? 0 : (bytes / elapsedMs) * 1000
     },

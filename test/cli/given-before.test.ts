@@ -7,8 +7,9 @@ import { createSessionList } from '../../src/flows/session-list.ts'
 import { memoryJournal, type JournalRecord } from '../../src/node.ts'
 
 const HOST = 'service.example:443'
-const begun = (key: string, names: readonly string[], host = HOST): JournalRecord => {
-  const files = names.map((name, fileIndex) => ({ fileIndex, name, sizeBytes: 1, partCount: 1, partSizeBytes: 1 }))
+const begun = (key: string, names: readonly string[], host = HOST, modifiedAtMs = 5): JournalRecord => {
+  const units = { sizeBytes: 1, partCount: 1, partSizeBytes: 1 }
+  const files = names.map((name, fileIndex) => ({ fileIndex, name, modifiedAtMs, ...units }))
   const locations = names.map((name) => `/night/${name}`)
   return { at: 1, type: 'session.begun', version: 1, key, flow: 'capture', params: {}, host, files, locations }
 }
@@ -23,6 +24,7 @@ it.each<[string, readonly JournalRecord[], number | undefined]>([
   ['it is confirmed', [begun('it', ['one.trc']), created(), confirmed(0), settled('confirmed')], undefined],
   ['it has only confirmed ones of them', [begun('it', ['one.trc', 'other.trc']), created(), confirmed(0)], undefined],
   ['it has other files', [begun('it', ['other.trc']), created()], undefined],
+  ['they have changed since, so that no resume delivers them', [begun('it', both, HOST, 4), created()], undefined],
   ['no service has heard of it', [begun('it', both)], undefined],
   ['another service has it', [begun('it', both, 'trial:443'), created('trial:443')], undefined],
 ])('counts the files that a resume would deliver a second time where %s', async (_, records, count) => {
@@ -31,8 +33,8 @@ it.each<[string, readonly JournalRecord[], number | undefined]>([
   await session.append(records)
   await session.close()
 
-  const files = both.map((name) => ({ source: { location: `/night/${name}` } }))
-  const found = await givenBefore(files, { journal, summaries: createSessionList({ journal }) }, HOST)
+  const given = new Map(both.map((name) => [`/night/${name}`, { sizeBytes: 1, modifiedAtMs: 5 }]))
+  const found = await givenBefore(given, { journal, summaries: createSessionList({ journal }) }, HOST)
 
   expect(found).toEqual(count === undefined ? undefined : { key: 'it', count })
 })

@@ -1,9 +1,11 @@
 // `serve` hands out its address and credentials and stops cleanly; `demo` plays the whole product and leaves nothing.
 
+import { execFileSync } from 'node:child_process'
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 
+import { canMount } from '../helpers/can-mount.ts'
 import { installCli, jsonLines, lastLine } from './cli-under-test.ts'
 import type { CliUnderTest } from './cli-under-test.ts'
 
@@ -237,6 +239,23 @@ it('demo says why its service cannot start as serve says it, with its code', asy
   expect(lastLine(stdout)).toMatchObject({ flow: 'demo', error: { code: 'ERR_SERVICE_DATA_FOREIGN' } })
   expect(JSON.stringify(lastLine(stdout))).not.toContain('Report it')
 })
+
+it.skipIf(!canMount())(
+  'demo begins nothing on a disk that is too small for it, and says how to choose another',
+  async () => {
+    const disk = join(cli.folder, 'small-disk')
+    await mkdir(disk)
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', disk], { stdio: 'pipe' })
+    onTestFinished(() => void execFileSync('umount', [disk]))
+
+    const { code, stdout, stderr } = await cli.run(['demo'], { TMPDIR: disk })
+
+    expect({ code, stdout, left: await readdir(disk) }).toEqual({ code: 2, stdout: '', left: [] })
+    expect(stderr).toMatch(
+      /^error: The demo needs [^\n]+ has 64 MiB free\. [^\n]+ with --keep or in TMPDIR\. [^\n]+\n$/,
+    )
+  },
+)
 
 it.skipIf(process.platform === 'win32').each([['demo'], ['serve', '--port', '0']])(
   '%s has to do without a place for temporary files, and says how to give one',

@@ -293,7 +293,9 @@ describe('an upload that does not succeed', () => {
         advice: adviceOn('ERR_UPLOAD_CREDENTIALS_REFUSED'),
       },
     })
-    expect(stderr.trim()).toMatch(/ERR_UPLOAD_CREDENTIALS_REFUSED/)
+    expect(stderr).toMatch(
+      / \(ERR_UPLOAD_CREDENTIALS_REFUSED\)\nMissing: .* To finish, with a key or token that the service accepts: mocap-uplink resume /,
+    )
     expect(stdout + stderr).not.toContain('wrong-key-5b1f')
     expect(service.storedFiles().flatMap(({ parts }) => parts)).toEqual([])
   })

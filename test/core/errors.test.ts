@@ -54,3 +54,11 @@ it.each([
 ])('has words for %s, which plain JavaScript may throw', (_what, error, message) => {
   expect(summarize(error)).toEqual({ code: 'ERR_UPLOAD_INTERNAL', message })
 })
+
+it('is worth another try where no answer came, unless it says no: what is left undefined is not said', () => {
+  const how = { ending: 'doubtful', phase: 'answer' } as const
+  const isRetryable = (said?: boolean): boolean =>
+    new TransportError('ERR_UPLOAD_NETWORK', 'gone', { ...how, isRetryable: said }).isRetryable
+
+  expect([isRetryable(), isRetryable(true), isRetryable(false)]).toEqual([true, true, false])
+})

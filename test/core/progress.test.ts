@@ -102,6 +102,22 @@ describe('sent and confirmed', () => {
 })
 
 describe('rate and time left', () => {
+  it('are those of the line from the first second on, though buffers take the beginning of each part at once', () => {
+    const partBytes = 15_000_000
+    const progress = createProgress([4 * partBytes])
+    const sendAt = (ms: number): void => {
+      for (const [index, beginsAtMs] of [0, 20, 40, 150].entries()) {
+        const place = { fileIndex: 0, partNumber: index + 1, start: index * partBytes, end: (index + 1) * partBytes }
+        if (ms >= beginsAtMs) progress.onSent(place, 1_200_000 + (ms - beginsAtMs) * 250, ms)
+      }
+    }
+    for (let ms = 0; ms <= 1300; ms += 10) sendAt(ms)
+
+    const { bytesPerSecond, remainingMs } = progress.snapshot(1300)
+    expect(bytesPerSecond / 1e6).toBeCloseTo(1, 1)
+    expect(remainingMs! / 1000).toBeCloseTo(54, 0)
+  })
+
   it('knows neither before a second of sending', () => {
     const progress = createProgress([100_000])
     const body = { fileIndex: 0, partNumber: 1, start: 0, end: 100_000 }

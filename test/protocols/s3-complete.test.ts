@@ -125,11 +125,16 @@ describe('a lost answer', () => {
 const UPLOAD = { fileIndex: 0, key: 'a.mp4', uploadId: 'u-1' }
 const PARTS = [{ partNumber: 1, receipt: { acceptedEnd: 1_000, etag: '"e"', isVerified: false } }]
 
-it.each(['list', 'head'] as const)(
-  'one that was heard stays in doubt while the store cannot be asked what became of it (%s)',
-  async (asked) => {
+it.each([
+  ['list', 'unreadable'],
+  ['head', 'unreadable'],
+  ['list', { status: 200 }],
+  ['list', failing('NoSuchUpload', 404)],
+] as const)(
+  'one that was heard stays in doubt while the store cannot be asked what became of it (%s, after %j)',
+  async (asked, answer) => {
     const { ports, clock } = storeOfAnswers(({ operation }) => {
-      if (operation === 'complete') return 'unreadable'
+      if (operation === 'complete') return answer
       return operation === asked ? 'no connection' : failing('NoSuchUpload', 404)
     })
     const doubts: unknown[] = []
@@ -142,6 +147,20 @@ it.each(['list', 'head'] as const)(
     expect(new Set(doubts)).toEqual(new Set([true]))
   },
 )
+
+it('one that the host did not sign was heard by nobody, and is not in doubt where the store cannot be asked either', async () => {
+  const { ports, clock } = storeOfAnswers(() => 'no connection')
+  const sign: typeof ports.sign = (request, signal) =>
+    request.operation === 'complete' ? Promise.reject(new Error('Locked.')) : ports.sign(request, signal)
+
+  const failed = completeS3Upload({ ...ports, sign }, UPLOAD, PARTS, NEVER).catch((error: unknown) => error)
+  await clock.advance(2 * 3_600_000)
+
+  expect(await failed).toMatchObject({
+    code: 'ERR_UPLOAD_HOST_UNREACHABLE',
+    details: { operation: 'list', isDoubtful: false },
+  })
+})
 
 describe('an assembly that takes minutes', () => {
   it('is waited for ten times as long as another call, and asked for once', async () => {

@@ -20,7 +20,7 @@ type ReceiptOptions = Pick<SharedOptions, 'stateDir' | 'json' | 'quiet'> & { rea
 const CHECK_HELP =
   'Ends with 0 when every file of the receipt was given and is proven byte for byte, with 1 when one differs, is missing or ' +
   'cannot be proven, and with 3 when all others are proven but one was not delivered. ' +
-  'Files that the receipt does not have are named, and change none of this.'
+  'Files that the receipt does not have are named unless they are junk, and change none of this.'
 
 export function addReceiptCommand(program: Command, context: CommandContext): void {
   const receipt = program.command('receipt').description('show what a session delivered, and check files against it')
@@ -89,12 +89,19 @@ function statusOf(proofs: readonly FileProof[]): 'confirmed' | 'partial' | 'fail
 
 /**
  * The files that stand for no entry: who deletes what was proven must not take them for delivered. Where an entry is not proven, any
- * file of its name may be the one.
+ * file of its name may be the one. Junk, such as a .DS_Store, is in every folder: the others would not be seen among it.
  */
 function othersAmong(files: readonly FoundFile[], proofs: readonly FileProof[], receipt: string): readonly string[] {
   const known = new Set([receipt, ...proofs.flatMap(({ path }) => path ?? [])].map((path) => resolve(path)))
   const open = new Set(proofs.flatMap(({ name, outcome }) => (outcome === 'proven' ? [] : [name])))
-  return files.filter(({ path, name }) => !known.has(resolve(path)) && !open.has(name)).map(({ path }) => path)
+  const others = files.filter(({ path, name, isJunk }) => {
+    const place = resolve(path)
+    if (isJunk === true || known.has(place) || open.has(name)) return false
+    // Once, even if it also lies in a folder that is given.
+    known.add(place)
+    return true
+  })
+  return others.map(({ path }) => path)
 }
 
 const WORDS: Readonly<Record<FileProof['outcome'], string>> = {

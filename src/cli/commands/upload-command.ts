@@ -1,7 +1,7 @@
 // What the two uploading commands share: plan, show the plan or upload, and print the result.
 
 import { hostOf } from '../../core/address/address.ts'
-import type { Source } from '../../core/ports.ts'
+import type { PlannedFile, Source } from '../../core/ports.ts'
 import type { Upload } from '../../flows/upload.ts'
 import type { UploadPlan } from '../../flows/plan-upload.ts'
 import type { Uplink } from '../../uplink.ts'
@@ -47,7 +47,9 @@ export async function runUploadCommand(
     printPlan(output, request.flow, plan)
     return EXIT.done
   }
-  await warnOfUnfinished(request, kept, { output, options, env: context.env }).catch((error: unknown) => {
+  const given = new Map(request.files.map(({ source }, index) => [source.location, plan.files[index] as PlannedFile]))
+  const warning = warnOfUnfinished(given, kept, { output, options, env: context.env })
+  await interruptible(warning, context.interruption).catch((error: unknown) => {
     // A journal that cannot be listed cannot be begun either, and the upload says so itself.
     if (context.interruption.reason !== undefined) throw error
   })
@@ -72,11 +74,11 @@ interface Told {
 
 /** Says that another session has some of the files, since nobody means to deliver them twice. */
 async function warnOfUnfinished(
-  { files }: UploadRequest,
+  given: ReadonlyMap<string | undefined, PlannedFile>,
   kept: KeptSessions,
   { output, options, env }: Told,
 ): Promise<void> {
-  const before = await givenBefore(files, kept, hostOf(baseUrlOf(options, env) ?? ''))
+  const before = await givenBefore(given, kept, hostOf(baseUrlOf(options, env) ?? ''))
   if (before === undefined) return
   const { key, count } = before
   const message =

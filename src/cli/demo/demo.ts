@@ -23,6 +23,7 @@ import { countOf, formatDuration } from '../views/wording.ts'
 import { requestAnalysis, sourcesOf, uploadCaptures, uploadVideos } from './flows.ts'
 import { compareStored, storedSessions } from './read-back.ts'
 import { isGood, printReport, type DemoReport } from './report.ts'
+import { checkRoom } from './room.ts'
 import { makeSamples } from './samples.ts'
 import { startServiceProcess } from './service-process.ts'
 
@@ -38,6 +39,9 @@ export interface DemoOptions {
 
 /** One clip is over 100 MB. A demo ends well within a minute on two slow cores. */
 const SAMPLE_SIZE = { trackingFiles: 40, clipBytes: [400_000, 3_000_000, 12_000_000, 30_000_000, 110_000_000] }
+/** What is on the disk at most: samples, which are then stored once more, and a new database with what its service keeps free for it. */
+const NEEDED_BYTES =
+  2 * SAMPLE_SIZE.clipBytes.reduce((sum, bytes) => sum + bytes, SAMPLE_SIZE.trackingFiles * 1_200_000) + 128 * 1024 ** 2
 const COMPLETE_AFTER = '2s'
 /** The rate limit while the page is open. Without it, everything would be over before the browser is there. */
 const WATCHED_RATE = '20MB'
@@ -49,6 +53,7 @@ const REMOVAL = { recursive: true, force: true, maxRetries: 5 } as const
 
 /** Runs the demo and resolves with the exit code: 0 only if everything is completed and identical. */
 export async function runDemo({ output, interruption, keep, env, isShown }: DemoOptions): Promise<number> {
+  await checkRoom(keep ?? tmpdir(), NEEDED_BYTES)
   const folder = keep ?? (await mkdtemp(join(tmpdir(), 'mocap-uplink-demo-')))
   const undo: (() => Promise<void>)[] = []
   if (keep === undefined) {

@@ -54,9 +54,11 @@ export async function sayHowToGoOn(output: Output, result: UploadResult, at: Ses
   const changed = missing.filter((file) => file.error?.code === 'ERR_UPLOAD_SOURCE_CHANGED').length
   const upload =
     changed === 0 ? '' : ` Upload the ${changed === 1 ? 'file' : `${changed} files`} that changed as a new session`
+  const isKeyRefused = result.error?.code === 'ERR_UPLOAD_CREDENTIALS_REFUSED'
+  const accepted = isKeyRefused ? ', with a key or token that the service accepts' : ''
   const resume = isAddressInQuestion(result)
     ? `, with the right address for URL: ${commandLine('resume', key, { ...options, baseUrl: 'URL' }, env)}`
-    : `: ${commandLine('resume', key, options, env)}`
+    : `${accepted}: ${commandLine('resume', key, options, env)}`
   const isUnread = missing.some((file) => isOfSource(file.error))
   const moved = isUnread && options.filesIn === undefined ? ' (with --files-in FOLDER where files were moved)' : ''
   const keep = commandLine('cancel --keep-confirmed', key, options, env)

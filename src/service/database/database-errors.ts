@@ -12,7 +12,7 @@ const PASSING_STATES = /^(?:08...|25006|40...|53...|55P03|57...)$/
  * or connections can be opened, some will be closed.
  */
 const PASSING_CODES =
-  /^E(?:CONN(?:REFUSED|RESET)|PIPE|TIMEDOUT|HOST(?:UNREACH|DOWN)|NET(?:UNREACH|DOWN)|AI_AGAIN|NOTFOUND|MFILE|NFILE)$/
+  /^E(?:CONN(?:REFUSED|RESET)|PIPE|TIMEDOUT|HOST(?:UNREACH|DOWN)|NET(?:UNREACH|DOWN)|ADDRNOTAVAIL|AI_AGAIN|NOTFOUND|MFILE|NFILE)$/
 /** Errors that pg reports without a code. */
 const PASSING_WORDS =
   /^(?:timeout exceeded when trying to connect|Query read timeout|Connection terminated|Client has encountered a connection error)/

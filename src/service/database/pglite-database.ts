@@ -48,7 +48,8 @@ export async function openPglite({ folder, prepared, keepFreeBytes = 1 }: Pglite
     if (bytes !== undefined) await unpackFolder(bytes, folder)
   }
   const fs = new DurableFiles(folder)
-  const db = await migrated(await open({ fs, startParams: DURABLE_START }, folder), () => fs.check())
+  const needRoom = () => checkRoomToStart(folder, roomToStart(false, keepFreeBytes))
+  const db = await migrated(await open({ fs, startParams: DURABLE_START }, folder), () => fs.check(), needRoom)
   if (isNew) {
     // A copy has the identity of what it was copied from.
     await db.updateTable('database_identity').set({ id: randomUUID() }).execute()
@@ -87,8 +88,8 @@ async function open(options: PGliteOptions, place = 'memory'): Promise<PGlite> {
   }
 }
 
-async function migrated(pglite: PGlite, check?: () => void): Promise<Database> {
-  const db = new Kysely<Tables>({ dialect: pgliteDialect(pglite, check) })
+async function migrated(pglite: PGlite, check?: () => void, needRoom?: () => Promise<void>): Promise<Database> {
+  const db = new Kysely<Tables>({ dialect: pgliteDialect(pglite, check, needRoom) })
   try {
     await migrate(db)
     return db

@@ -21,18 +21,23 @@ const CHECKPOINT_EVERY = 20_000
 
 /**
  * A dialect for an open PGlite. Destroying the Kysely instance closes the database. `check` throws where an answer of the database
- * must not be relied on; nor is it closed then, which would take what it wrote for complete.
+ * must not be relied on; nor is it closed then, which would take what it wrote for complete. `needRoom` rejects where its disk is too
+ * full for what nobody has asked for.
  */
-export function pgliteDialect(database: PGlite, check: () => void = () => undefined): Dialect {
+export function pgliteDialect(
+  database: PGlite,
+  check: () => void = () => undefined,
+  needRoom: () => Promise<void> = () => Promise.resolve(),
+): Dialect {
   return {
     createAdapter: () => new PostgresAdapter(),
-    createDriver: () => pgliteDriver(database, check),
+    createDriver: () => pgliteDriver(database, check, needRoom),
     createIntrospector: (db) => new PostgresIntrospector(db),
     createQueryCompiler: () => new PostgresQueryCompiler(),
   }
 }
 
-function pgliteDriver(database: PGlite, check: () => void): Driver {
+function pgliteDriver(database: PGlite, check: () => void, needRoom: () => Promise<void>): Driver {
   const connection = pgliteConnection(database, check)
   // PGlite has one session. Whoever holds the connection holds all of it, or other queries would end up inside the holder's
   // transaction. The rest wait in the order in which they came.
@@ -41,6 +46,11 @@ function pgliteDriver(database: PGlite, check: () => void): Driver {
   const waiting: (() => void)[] = []
   const run = async (statement: string) => {
     await connection.executeQuery(CompiledQuery.raw(statement))
+  }
+  /** Those who only read come here too, and on a full disk it would block the whole process for good. */
+  const checkpoint = async () => {
+    await needRoom()
+    await run('checkpoint')
   }
   return {
     init: () => database.waitReady,
@@ -51,8 +61,8 @@ function pgliteDriver(database: PGlite, check: () => void): Driver {
     },
     releaseConnection: async () => {
       uses += 1
-      // If it fails, so does what comes next.
-      if (uses % CHECKPOINT_EVERY === 0) await run('checkpoint').catch(() => undefined)
+      // What stops it for long stops what comes next as well, which says so.
+      if (uses % CHECKPOINT_EVERY === 0) await checkpoint().catch(() => undefined)
       const next = waiting.shift()
       if (next === undefined) isTaken = false
       else next()

@@ -108,10 +108,7 @@ export function analysisRoutes(app: FastifyInstance, context: ServiceContext): v
   })
 
   app.patch<WithId>('/requested_analyses/:id/submit', async (request) =>
-    change(context, request, (found) => ({
-      ...found,
-      status: found.status === 'draft' ? 'requested' : found.status,
-    })),
+    change(context, request, (found) => (found.status === 'draft' ? { ...found, status: 'requested' } : found)),
   )
 }
 
@@ -134,6 +131,8 @@ async function change(
   const changed = await context.db.transaction().execute(async (trx) => {
     const found = await find(trx, which, true)
     const next = decide(found)
+    // Repeated, since its answer was lost: the time of the last change stays.
+    if (next === found) return found
     await checkSegmentsAgree(trx, which.owner, next)
     const now = timeOf(context)
     return trx

@@ -15,7 +15,10 @@ import { videoObject } from './video-objects.ts'
 /** The body of PATCH /upload_videos, and its owner. */
 export type Confirmation = InferOutput<typeof videoConfirmRequest> & { readonly owner: string }
 
-/** Confirms the file or marks it failed. Repeating the same confirmation does nothing; a different one is refused. */
+/**
+ * Confirms the file. That it failed is not kept: it may be sent again. Repeating the same confirmation does nothing; a different one is
+ * refused.
+ */
 export async function confirmFile(
   { db }: ServiceContext,
   storage: ObjectStorage,
@@ -52,7 +55,6 @@ async function settle(trx: Transaction<Tables>, storage: ObjectStorage, confirma
   if (!confirmation.upload_successful) {
     const file = await lockFile(trx, confirmation)
     if (file.status === 'confirmed') refuse(409, 'already_confirmed', 'The file is confirmed and cannot fail any more.')
-    await trx.updateTable('video_files').set({ status: 'failed' }).where('id', '=', file.id).execute()
     return
   }
   const open = await openFile(trx, confirmation)

@@ -82,6 +82,28 @@ it('an outage has a line in a log for each new reason, and none for each of its 
   expect(said().match(/(?<=: )(?:refused|no part \d)$/gm)).toEqual(['refused', 'no part 3'])
 })
 
+it('a reason is told again in another outage, and once a hundred others came between', () => {
+  const toldOf = (messages: readonly string[], stateOf: (index: number) => string) => {
+    const { output, emitter, upload, said } = stage(false)
+    tellAsLines(upload, output)
+    for (const [index, message] of messages.entries()) {
+      Object.assign(upload, { state: stateOf(index) })
+      const error = { code: 'ERR_UPLOAD_NETWORK', message } as const
+      emitter.emit('retry', { fileIndex: 0, partNumber: 1, name: 'a.mp4', attempt: 1, delayMs: 500, error })
+    }
+    return said().match(/(?<=: )\w+$/gm)
+  }
+
+  const twoOutages = ['refused', 'refused', 'reset', 'refused']
+  expect(toldOf(twoOutages, (index) => (index === 2 ? 'uploading' : 'waiting'))).toEqual([
+    'refused',
+    'reset',
+    'refused',
+  ])
+  const many = [...Array.from({ length: 101 }, (_, index) => `reason${index}`), 'reason0']
+  expect(toldOf(many, () => 'waiting')).toEqual(many)
+})
+
 const STORAGE = { who: 'storage', host: 'store.example:443', giveUpAtMs: Date.UTC(2026, 10, 20, 12) } as const
 
 it('an outage is told once however often it is tried, with whose it is and when it is given up', () => {

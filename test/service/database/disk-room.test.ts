@@ -1,14 +1,17 @@
 // Room on the disk beside the embedded database, and a start where there is none.
 
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { openAsBlob } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import fc from 'fast-check'
-import { expect, it, onTestFinished } from 'vitest'
+import { sql } from 'kysely'
+import { expect, inject, it, onTestFinished } from 'vitest'
 
 import { diskRoom, freeBytes, roomToStart } from '../../../src/service/database/disk-room.ts'
+import { openPglite } from '../../../src/service/database/pglite-database.ts'
 import { startService } from '../../../src/service/index.ts'
 import { canMount } from '../../helpers/can-mount.ts'
 import { startUnderTest } from '../service-under-test.ts'
@@ -166,3 +169,20 @@ it.skipIf(!canMount())('starts on a disk that is small where nothing is to be ke
 
   await expect(service.close()).resolves.toBeUndefined()
 })
+
+it.skipIf(!canMount())(
+  'leaves the log of the database alone where reads alone would write there, and could block it for good',
+  async () => {
+    const disk = await smallDisk('150m')
+    const prepared = await openAsBlob(inject('preparedDatabase'))
+    const db = await openPglite({ folder: join(disk, 'database'), prepared })
+    onTestFinished(() => db.destroy())
+    await writeFile(join(disk, 'others'), Buffer.alloc((await freeBytes(disk)) - 20 * 1024 ** 2))
+    const begins = sql<{ at: string }>`select redo_lsn::text as at from pg_control_checkpoint()`
+    const before = (await begins.execute(db)).rows[0]!.at
+
+    for (let use = 0; use < 20_000; use += 1) await db.connection().execute(() => Promise.resolve())
+
+    expect((await begins.execute(db)).rows[0]!.at).toBe(before)
+  },
+)

@@ -12,6 +12,8 @@ export interface FoundFile {
   readonly path: string
   /** The last part of the path. Files of two subfolders may share it. */
   readonly name: string
+  /** A search found it, and an upload of the folder would leave it out by its name, or by that of a folder on the way. */
+  readonly isJunk?: true
 }
 
 export interface SkippedEntry {
@@ -41,6 +43,8 @@ interface Search extends FilesUnderOptions {
    * would not do: on Windows, all folders of a memory card or a network drive may have the number 0.
    */
   readonly entered: Set<string>
+  /** What is below here is called like junk. */
+  readonly isJunk?: boolean
 }
 
 const JUNK: readonly (readonly [pattern: RegExp, reason: string])[] = [
@@ -119,10 +123,12 @@ async function take(path: string, entry: Dirent, search: Search): Promise<void> 
     return
   }
   const isTaken = search.isSought?.(name) ?? true
+  const isJunk = search.isJunk === true || junkReason(name) !== undefined
+  const file: FoundFile = { path, name, ...(isJunk ? { isJunk } : {}) }
   const mayBeUnaskable = name.includes(NOT_UTF8)
   // The listing knows plain files. Only links, folders and what the file system leaves open are looked at.
   if (entry.isFile() && !(isTaken && mayBeUnaskable)) {
-    if (isTaken) search.files.push({ path, name })
+    if (isTaken) search.files.push(file)
     return
   }
   const facts = await lookInFolder(path)
@@ -131,7 +137,7 @@ async function take(path: string, entry: Dirent, search: Search): Promise<void> 
     if (mayBeUnaskable) throw unaskable(path)
     search.skipped.push({ path, reason: 'a link that leads nowhere' })
   } else if (facts.isFile()) {
-    if (isTaken) search.files.push({ path, name })
+    if (isTaken) search.files.push(file)
   } else if (!facts.isDirectory()) {
     search.skipped.push({ path, reason: 'a pipe, device or socket' })
   } else if (search.entered.has(place)) {
@@ -139,7 +145,7 @@ async function take(path: string, entry: Dirent, search: Search): Promise<void> 
   } else if (entry.isSymbolicLink() && (await leadsAround(path))) {
     search.skipped.push({ path, reason: 'a link to a folder that it lies in' })
   } else {
-    await enter(path, place, search)
+    await enter(path, place, { ...search, isJunk })
   }
 }
 
@@ -155,6 +161,10 @@ async function leadsAround(link: string): Promise<boolean> {
 
 function reasonAgainst(name: string, { isSought }: Search): string | undefined {
   if (isSought !== undefined) return THROWN_AWAY.test(name) ? 'thrown away' : undefined
+  return junkReason(name)
+}
+
+function junkReason(name: string): string | undefined {
   return JUNK.find(([pattern]) => pattern.test(name))?.[1]
 }
 
