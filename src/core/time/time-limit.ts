@@ -25,18 +25,10 @@ export function createTimeLimit(
   againMs?: number,
 ): TimeLimit {
   const controller = new AbortController()
+  const leave = outer && onAbort(outer, () => controller.abort(outer.reason))
   let timer: unknown
-  const stop = (): void => clock.clearTimeout(timer)
-  const leave =
-    outer &&
-    onAbort(outer, () => {
-      // What is told to end may take its time, and whoever began it may be gone by then.
-      stop()
-      controller.abort(outer.reason)
-    })
   const restart = (ms: number, sleptMs = ms): void => {
-    stop()
-    if (controller.signal.aborted) return
+    clock.clearTimeout(timer)
     const dueMs = clock.monotonicNow() + ms
     timer = clock.setTimeout(() => {
       if (hasSlept(clock, dueMs)) restart(sleptMs)
@@ -44,7 +36,7 @@ export function createTimeLimit(
     }, ms)
   }
   const end = (): void => {
-    stop()
+    clock.clearTimeout(timer)
     leave?.()
   }
   restart(limitMs, againMs)

@@ -187,7 +187,8 @@ export function createNetwork(options: NetworkOptions): Transport {
       } catch (error) {
         log(() => `ended ${attempt.method} ${nameOf(attempt)}: ${error instanceof Error ? error.message : ''}`)
         abandon(attempt)
-        const settleMs = end.reason === undefined ? 0 : trouble.settleMs()
+        // The last call of a session that was given up is left to itself, with its timer, until it has ended.
+        const settleMs = end.reason === undefined || attempt.method === 'DELETE' ? 0 : trouble.settleMs()
         if (settleMs > 0) await life.pass(settleMs)
         throw error
       } finally {
