@@ -90,7 +90,7 @@ export function realUpload(seed: number): RealUpload {
         hasher: digestHasher(),
       },
     )
-    const sources = night.files.map((file) => lifeSource({ file, isChanged: false }, life, 0, handles))
+    const sources = night.files.map((file) => lifeSource({ file, isChanged: false }, { life, readMs: 0, handles }))
     const unitLimits = { minBytes: 1, maxBytes: 1_000, maxCount: 100, multipleOfBytes: 1 }
     upload =
       key !== undefined
@@ -130,6 +130,7 @@ export function realUpload(seed: number): RealUpload {
       night = { ...drawn, flow: 'video', files, concurrency: 3, verify: 'md5', isOpaque: false, skewMs: 0, lineMs: 20 }
       night = {
         ...night,
+        settleMs: 0,
         addressLifeMs: LONG_LIFE_MS,
         outages: [],
         storageFaults: ['saysExpired'],

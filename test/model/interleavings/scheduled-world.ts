@@ -75,7 +75,7 @@ export function scheduledWorld(scheduler: fc.Scheduler): ScheduledWorld {
   const serverNow = (): number => WALL_START_MS + clock.monotonicNow()
   const night: Night = {
     ...drawNight(createDice(1)),
-    ...{ flow: 'video', concurrency: CAP, verify: 'md5', isOpaque: false, skewMs: 0, lateShare: 1 },
+    ...{ flow: 'video', concurrency: CAP, verify: 'md5', isOpaque: false, skewMs: 0, lateShare: 1, settleMs: 0 },
     ...{ addressLifeMs: LONG_LIFE_MS, saysAlready: false, storageFaults: [], outages: [] },
   }
   const farEnd: FarEnd = createFarEnd(night, serverNow, watch.violate)
@@ -83,7 +83,14 @@ export function scheduledWorld(scheduler: fc.Scheduler): ScheduledWorld {
   const trouble: Trouble = {
     ofPut: () => putFaults.shift(),
     ofCall: () => callFaults.shift(),
-    ...{ isLate: () => true, lateMs: () => 0, calm: () => undefined, isCalm: () => false, count: () => 0 },
+    ...{
+      isLate: () => true,
+      lateMs: () => 0,
+      settleMs: () => 0,
+      calm: () => undefined,
+      isCalm: () => false,
+      count: () => 0,
+    },
   }
   const network = createNetwork({
     ...{ night, farEnd, trouble, serverNow, life: of('the line'), log: () => undefined },
@@ -170,7 +177,7 @@ export function scheduledWorld(scheduler: fc.Scheduler): ScheduledWorld {
       const files = fileParts.map((parts, index) => {
         const file = { name: `${letter}-${String(index)}.mp4`, bytes: fill(parts * PART_BYTES - 3, index) }
         contents.set(file.name, file.bytes)
-        return { source: lifeSource({ file, isChanged: false }, of('a read'), 1, handles) }
+        return { source: lifeSource({ file, isChanged: false }, { life: of('a read'), readMs: 1, handles }) }
       })
       const input = {
         ...{ movementTypeId: 1, playerId: 'p', sessionDate: '2026-11-20', sessionTypeId: 2, files },

@@ -2,10 +2,12 @@
 // the simulator: if it does not find one within ten thousand nights, nobody watches that promise.
 
 import type { JournalRecord } from '../../../src/core/journal/journal.ts'
-import type { Journal, Transport, TransportRequest } from '../../../src/core/ports.ts'
+import type { Journal, Source, Transport, TransportRequest } from '../../../src/core/ports.ts'
 import { digestOf } from './digest.ts'
 import type { Mutant } from './night-world.ts'
-import { LATE_ARRIVALS } from './night.ts'
+import { LATE_ARRIVALS, type Night } from './night.ts'
+
+const SLOW_ENDS: Partial<Night> = { settleMs: 400, isSourceQuick: false }
 
 /** By description. Each function makes a new mutant for each night. */
 export const MUTANTS: Readonly<Record<string, () => Mutant>> = {
@@ -24,6 +26,9 @@ export const MUTANTS: Readonly<Record<string, () => Mutant>> = {
   'confirms early': () => ({ transport: early }),
   'reuses a window too soon': () => ({ allocate: sharing }),
   'ends attempts by a signal instead of a reset': () => ({ isAbortSoft: true }),
+  'takes an attempt that it gave up for ended': () => ({ transport: hurried, night: SLOW_ENDS }),
+  'takes a read that it gave up for ended': () => ({ source: leaving, night: { ...SLOW_ENDS, readMs: 60 } }),
+  'confirms a file twice at once': () => ({ transport: confirmingTwice }),
 }
 
 /** The n-th record of the type, and all later ones, are never written, but the client is told that they were. */
@@ -139,4 +144,41 @@ function early(transport: Transport): Transport {
 function sharing(allocate: (bytes: number) => Uint8Array): (bytes: number) => Uint8Array {
   let window: Uint8Array | undefined
   return (bytes) => (window ??= allocate(bytes))
+}
+
+/** Settles as the promise does, or rejects as soon as the signal fires. */
+function unlessFired<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise
+  return new Promise((resolve, reject) => {
+    const fire = (): void => reject(signal.reason as Error)
+    signal.addEventListener('abort', fire, { once: true })
+    void promise.then(resolve, reject).then(() => signal.removeEventListener('abort', fire))
+  })
+}
+
+function hurried(transport: Transport): Transport {
+  return { ...transport, send: (request) => unlessFired(transport.send(request), request.signal) }
+}
+
+function leaving(source: Source): Source {
+  return {
+    ...source,
+    async open(expected) {
+      const reader = await source.open(expected)
+      return {
+        ...reader,
+        read: (into, at, signal) => unlessFired(Promise.resolve(reader.read(into, at, signal)), signal),
+      }
+    },
+  }
+}
+
+function confirmingTwice(transport: Transport): Transport {
+  return {
+    ...transport,
+    send(request) {
+      if (request.method === 'PATCH') transport.send({ ...request }).catch(() => undefined)
+      return transport.send(request)
+    },
+  }
 }

@@ -2,9 +2,10 @@
 // lost, requests arrive twice, and what was handed over completely may still arrive after we gave it up or died.
 
 import { TransportError, type AttemptEnding } from '../../../src/core/errors.ts'
-import type { Transport, TransportReply, TransportRequest } from '../../../src/core/ports.ts'
+import type { Body, Transport, TransportReply, TransportRequest } from '../../../src/core/ports.ts'
 import { SERVICE_URL, storageError, type Answer, type FarEnd } from './far-end.ts'
 import { never, type End, type Life } from './life.ts'
+import type { Memory } from './memory.ts'
 import type { Night } from './night.ts'
 import type { Trouble } from './trouble.ts'
 import type { Sent, Watch } from './watch.ts'
@@ -14,6 +15,7 @@ export interface NetworkOptions {
   readonly life: Life
   readonly farEnd: FarEnd
   readonly watch: Pick<Watch, 'begin' | 'end' | 'refused' | 'violate' | 'confirmAsked'>
+  readonly memory?: Pick<Memory, 'beginSend' | 'endSend'>
   readonly trouble: Trouble
   readonly log: (line: () => string) => void
   /** The far ends' wall clock, ms since 1970. */
@@ -32,6 +34,8 @@ interface Attempt extends Sent {
   body: Uint8Array | undefined
   /** What has been taken from the client so far. */
   taken: Uint8Array | undefined
+  /** What the line still reads. */
+  window: Uint8Array | undefined
   /** The fields of a call's body. */
   readonly fields: Record<string, unknown>
   hasArrived: boolean
@@ -45,7 +49,7 @@ const NO_BODY = new Uint8Array()
 const NO_FIELDS: Record<string, unknown> = {}
 
 export function createNetwork(options: NetworkOptions): Transport {
-  const { night, life, farEnd, watch, trouble, log } = options
+  const { night, life, farEnd, watch, memory, trouble, log } = options
   const endings = new WeakMap<TransportRequest, Attempt>()
   const running = new Set<Attempt>()
 
@@ -57,6 +61,7 @@ export function createNetwork(options: NetworkOptions): Transport {
   }
   /** Called when we gave the attempt up, or died. If its body was handed over, it may arrive late. */
   const abandon = (attempt: Attempt): void => {
+    running.delete(attempt)
     const body = attempt.body ?? (options.isAbortSoft === true ? attempt.taken : undefined)
     if (body === undefined || attempt.hasArrived || attempt.isDamaged || !trouble.isLate()) return
     attempt.hasArrived = true
@@ -77,7 +82,9 @@ export function createNetwork(options: NetworkOptions): Transport {
     let all = NO_BODY
     let at = 0
     if (body.kind === 'bytes') onSent?.(0)
-    for await (const window of body.kind === 'bytes' ? [body.bytes] : body.windows()) {
+    for await (const window of body.kind === 'bytes' ? [body.bytes] : windowsOf(attempt, body)) {
+      memory?.beginSend(window)
+      attempt.window = window
       const arrived = window.slice()
       if (arrived.byteLength === lengthBytes) all = arrived
       else if (at === 0) all = new Uint8Array(lengthBytes)
@@ -89,17 +96,23 @@ export function createNetwork(options: NetworkOptions): Transport {
       if (fault === 'silentSend') await silence(attempt)
       if (arrived.some((byte, index) => byte !== window[index]))
         watch.violate('a window changed while it was on the line')
-      if (at < lengthBytes) onSent?.(at)
+      if (at === lengthBytes) continue
+      onSent?.(at)
+      memory?.endSend(window)
+      attempt.window = undefined
     }
     if (at !== lengthBytes) watch.violate(`a body of ${String(lengthBytes)} bytes had ${String(at)}`)
     return all
   }
+  /** Where an end takes its time, no read is waited for after it, as with real connections. It writes to its window nevertheless. */
+  const windowsOf = ({ end }: Attempt, body: Extract<Body, { kind: 'windows' }>): AsyncIterable<Uint8Array> =>
+    night.settleMs === 0 ? body.windows() : unlessEnded(body.windows(), end)
   const exchange = async (attempt: Attempt): Promise<Answer> => {
     const { onSent } = attempt.request
     const { end } = attempt
     if (attempt.method === 'PATCH') {
       const { upload_session_id: sessionId, affected_file_id: fileId } = attempt.fields
-      watch.confirmAsked(sessionId, fileId)
+      watch.confirmAsked(attempt, sessionId, fileId)
     }
     const fault = attempt.target === undefined ? trouble.ofCall() : trouble.ofPut(attempt.target)
     if (fault !== undefined) log(() => `fault ${fault} for ${nameOf(attempt)}`)
@@ -142,6 +155,7 @@ export function createNetwork(options: NetworkOptions): Transport {
       end: { reason: undefined, leave: undefined },
       body: undefined,
       taken: undefined,
+      window: undefined,
       callText: target === undefined ? decoder.decode(bytesOf(request)) : '',
       fields: target === undefined ? fieldsOf(bytesOf(request)) : NO_FIELDS,
       hasArrived: false,
@@ -164,18 +178,24 @@ export function createNetwork(options: NetworkOptions): Transport {
         end.leave?.(end.reason)
       }
       request.signal.addEventListener('abort', onAbort, { once: true })
+      let isAnswered = false
       try {
         const answer = await exchange(attempt)
+        isAnswered = true
         log(() => `answered ${String(answer.status)} to ${attempt.method} ${nameOf(attempt)}`)
         return replyOf(answer, night.tellsTime ? dateText(options.serverNow()) : undefined)
       } catch (error) {
         log(() => `ended ${attempt.method} ${nameOf(attempt)}: ${error instanceof Error ? error.message : ''}`)
         abandon(attempt)
+        // The last call of a session that was given up is left to itself, with its timer, until it has ended.
+        const settleMs = end.reason === undefined || attempt.method === 'DELETE' ? 0 : trouble.settleMs()
+        if (settleMs > 0) await life.pass(settleMs)
         throw error
       } finally {
         running.delete(attempt)
         request.signal.removeEventListener('abort', onAbort)
-        if (!life.isDead()) watch.end(attempt)
+        if (attempt.window !== undefined) memory?.endSend(attempt.window)
+        if (!life.isDead()) watch.end(attempt, isAnswered)
         if (life.dies()) await never()
       }
     },
@@ -247,4 +267,13 @@ function untilEnded(end: End): Promise<never> {
     if (end.reason === undefined) end.leave = reject
     else reject(end.reason)
   })
+}
+
+function unlessEnded(windows: AsyncIterable<Uint8Array>, end: End): AsyncIterable<Uint8Array> {
+  return {
+    [Symbol.asyncIterator]() {
+      const iterator = windows[Symbol.asyncIterator]()
+      return { next: () => Promise.race([iterator.next(), untilEnded(end)]) }
+    },
+  }
 }

@@ -1,6 +1,6 @@
 // Everything around the client in a night: the clock, the disk, the service and storage, their troubles, and the watch.
 
-import type { Journal, Transport } from '../../../src/core/ports.ts'
+import type { Journal, Source, Transport } from '../../../src/core/ports.ts'
 import { createSimulatedClock, type SimulatedClock } from '../../helpers/simulated-clock.ts'
 import { createDice, type Dice } from './dice.ts'
 import { createDisk, type Disk } from './disk.ts'
@@ -15,6 +15,7 @@ import { createWatch, type Watch } from './watch.ts'
 export interface Mutant {
   readonly journal?: (journal: Journal) => Journal
   readonly transport?: (transport: Transport) => Transport
+  readonly source?: (source: Source) => Source
   readonly allocate?: (allocate: (bytes: number) => Uint8Array) => (bytes: number) => Uint8Array
   readonly isAbortSoft?: boolean
   /** What all its nights have, because the bug hardly shows in others. The client without the bug keeps its promises in them. */

@@ -131,6 +131,8 @@ export interface Night {
   /** The share of given-up attempts that still arrive if they had been handed over completely, up to `lateMs` later. */
   readonly lateShare: number
   readonly lateMs: number
+  /** How long an attempt that was given up may take to end, as the reset of a connection does, ms. 0: it ends at once. */
+  readonly settleMs: number
   readonly storageFaults: readonly StorageFault[]
   readonly storageFaultShare: number
   readonly serviceFaults: readonly ServiceFault[]
@@ -191,6 +193,7 @@ export function drawNight(dice: Dice): Night {
     renewal: undefined,
     lateShare: chance(0.3) ? 0 : 0.6,
     lateMs: chance(0.8) ? between(1, 400) : between(400, 20_000),
+    settleMs: 0,
     storageFaults: Array.from({ length: between(1, 5) }, () => pick(faults)),
     storageFaultShare: isFaulty ? dice.random() * 0.3 : 0,
     serviceFaults: Array.from({ length: between(1, 3) }, () => pick(SERVICE_FAULTS)),
@@ -205,7 +208,8 @@ export function drawNight(dice: Dice): Night {
   const hard = !isQuiet && chance(0.12) ? { ...night, ...drawHardship(dice, night) } : night
   // Drawn last: what is drawn before then does not depend on it.
   const mannered = { ...hard, ...drawManners(dice, hard) }
-  return !isQuiet && flow === 'video' && chance(0.06) ? { ...mannered, ...LATE_ARRIVALS } : mannered
+  const late = !isQuiet && flow === 'video' && chance(0.06) ? { ...mannered, ...LATE_ARRIVALS } : mannered
+  return chance(0.6) ? late : { ...late, ...drawSettling(dice, late) }
 }
 
 /**
@@ -241,6 +245,14 @@ function drawManners(dice: Dice, { flow, verify, readMs, syncMs, troubledLives }
         ? { takesMs: chance(0.5) ? 0 : between(1, pick([500, 5_000, 90_000])), failShare: chance(0.7) ? 0 : 0.3 }
         : undefined,
     troubledLives: troubledLives.map((plan) => (isBusy ? { ...plan, ...drawReactions(dice, plan) } : plan)),
+  }
+}
+
+/** Attempts that were given up take a moment to end, and the reads that they leave behind take one, too. */
+function drawSettling({ between, chance, pick }: Dice, { readMs, isSourceQuick }: Night): Partial<Night> {
+  return {
+    settleMs: between(1, pick([20, 400])),
+    ...(readMs === 0 && !isSourceQuick && chance(0.3) ? { readMs: between(1, 60) } : {}),
   }
 }
 

@@ -11,7 +11,7 @@ import { digestHasher } from './digest.ts'
 import { API_KEY, SERVICE_URL } from './far-end.ts'
 import { attend } from './host.ts'
 import { createLife, type Life } from './life.ts'
-import { createMemory } from './memory.ts'
+import { createMemory, type Memory } from './memory.ts'
 import { createNetwork } from './network.ts'
 import type { LifePlan, Night } from './night.ts'
 import type { World } from './night-world.ts'
@@ -36,7 +36,7 @@ export async function oneLife(world: World, plan: LifePlan, key: string | undefi
   watch.beginLife(key === undefined ? undefined : foundOf(disk.records(key)))
   note(() => `life ${String(life.number)} begins${key === undefined ? '' : ` with ${key}`}`)
   const handles: Handles = { openCount: 0 }
-  const memory = createMemory()
+  const memory = createMemory(watch.violate)
   const memoryBytes = (night.concurrency === 'auto' ? 64 : night.concurrency) * 2 * 64 * 1024
   const uplink = createUplink(
     {
@@ -48,10 +48,10 @@ export async function oneLife(world: World, plan: LifePlan, key: string | undefi
       memoryBytes,
       giveUpAfterMs: 600_000,
     },
-    portsOf(world, life, plan, memory.allocate),
+    portsOf(world, life, plan, memory),
   )
   const known = key === undefined || disk.records(key).length === 0 ? undefined : key
-  const report = await settle(world, life, begin(world, uplink, life, plan, known, handles))
+  const report = await settle(world, life, begin(world, uplink, life, plan, known, { handles, memory }))
   if (memory.takenBytes() > memoryBytes) watch.violate('more memory is taken for bodies than was allowed')
   memory.free()
   const newKey = known ?? disk.keys().at(-1)
@@ -76,11 +76,11 @@ function portsOf(
   { clock, night, farEnd, disk, watch, trouble, mutant, note, serverNow, dice }: World,
   life: Life,
   plan: LifePlan,
-  allocate: (bytes: number) => Uint8Array,
+  memory: Memory,
 ): UplinkPorts {
   const transport = createNetwork({
     night,
-    ...{ life, farEnd, watch, trouble, serverNow, log: note },
+    ...{ life, farEnd, watch, memory, trouble, serverNow, log: note },
     later: (act, delayMs) => void clock.setTimeout(act, delayMs),
     isAbortSoft: mutant.isAbortSoft ?? false,
   })
@@ -92,7 +92,7 @@ function portsOf(
     random: dice.random,
     hasher: slowly(digestHasher(), life, night.hashMs),
     contentHasher: slowly(digestHasher(), life, night.hashMs),
-    allocate: mutant.allocate?.(allocate) ?? allocate,
+    allocate: mutant.allocate?.(memory.allocate) ?? memory.allocate,
     // Parts have at most 64 bytes: they go in one piece in half of the nights, and through windows in the others.
     ...(night.partSizeBytes % 2 === 0 ? { wholeBodies: wholeBodies() } : {}),
   }
@@ -105,10 +105,14 @@ async function begin(
   life: Life,
   plan: LifePlan,
   key: string | undefined,
-  handles: Handles,
+  held: { readonly handles: Handles; readonly memory: Memory },
 ): Promise<UploadReport | undefined> {
-  const { night, files, watch, disk } = world
-  const sources = files.map((state) => lifeSource(state, life, night.readMs, handles, night.isSourceQuick))
+  const { night, files, watch, disk, mutant } = world
+  const { readMs, isSourceQuick: isQuick } = night
+  const sources = files.map((state) => {
+    const source = lifeSource(state, { life, readMs, isQuick, ...held })
+    return mutant.source?.(source) ?? source
+  })
   const place = key === undefined ? undefined : foldJournal(disk.records(key)).place
   // If the disk was full, only the host knows that the session was cancelled.
   const isOver = place === 'confirmed' || place === undefined

@@ -3,6 +3,7 @@
 import { UploadError } from '../../../src/core/errors.ts'
 import type { Reader, Source } from '../../../src/core/ports.ts'
 import { never, type Life } from './life.ts'
+import type { Memory } from './memory.ts'
 import type { NightFile } from './night.ts'
 
 /** A file on the disk, which the sources of all lives read. */
@@ -17,8 +18,17 @@ export interface Handles {
   openCount: number
 }
 
-/** `isQuick`: it opens, and is read, without waiting. */
-export function lifeSource(state: FileState, life: Life, readMs: number, handles: Handles, isQuick = false): Source {
+export interface LifeSourceOptions {
+  readonly life: Life
+  readonly readMs: number
+  readonly handles: Handles
+  readonly memory?: Pick<Memory, 'beginRead' | 'endRead'>
+  /** It opens, and is read, without waiting. Default false. */
+  readonly isQuick?: boolean
+}
+
+export function lifeSource(state: FileState, options: LifeSourceOptions): Source {
+  const { life, readMs, handles, memory, isQuick = false } = options
   const { name, bytes } = state.file
   const modifiedAtMs = (): number => (state.isChanged ? 2_000 : 1_000)
   const changed = (): UploadError => new UploadError('ERR_UPLOAD_SOURCE_CHANGED', `${name} has changed.`)
@@ -47,7 +57,13 @@ export function lifeSource(state: FileState, life: Life, readMs: number, handles
       const reader: Reader = {
         read(into, at) {
           if (life.dies()) return never()
-          if (!isQuick) return life.pass(readMs).then(() => fill(into, at))
+          memory?.beginRead(into)
+          if (!isQuick)
+            return life.pass(readMs).then(() => {
+              memory?.endRead(into)
+              fill(into, at)
+            })
+          memory?.endRead(into)
           fill(into, at)
           return undefined
         },

@@ -11,6 +11,8 @@ export interface Trouble {
   /** Whether an attempt that was given up after it was handed over arrives nevertheless. */
   isLate(): boolean
   lateMs(): number
+  /** How long an attempt that was given up takes to end, ms. */
+  settleMs(): number
   calm(): void
   isCalm(): boolean
   count(): number
@@ -50,6 +52,7 @@ export function createTrouble(night: Night, dice: Dice, nowMs: () => number): Tr
     },
     isLate: () => dice.chance(night.lateShare),
     lateMs: () => dice.between(1, night.lateMs),
+    settleMs: () => (night.settleMs === 0 ? 0 : dice.between(0, night.settleMs)),
     calm() {
       isCalm = true
     },

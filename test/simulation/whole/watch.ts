@@ -39,14 +39,14 @@ export interface Watch {
   /** A new process begins: nothing of the old one is in flight, and this is what it finds in its journal. */
   beginLife(found?: Ledger): void
   begin(sent: Sent): void
-  end(sent: Sent): void
+  end(sent: Sent, isAnswered: boolean): void
   /** A request was answered that it is not to be repeated within this time. */
   refused(sent: Sent, retryAfterMs: number): void
   /** The host asked to go on now, whatever was refused before. */
   goesOn(): void
   /** A record is settled in the journal. */
   onSettled(key: string, record: JournalRecord): void
-  confirmAsked(sessionId: unknown, fileId: unknown): void
+  confirmAsked(sent: Sent, sessionId: unknown, fileId: unknown): void
   progress(shown: UploadProgress): void
   replaced(): void
   inFlight(): number
@@ -71,6 +71,10 @@ export function createWatch(
     ...{ isCloseAsked: false, isCloseSettled: false },
   }
   const inFlight = new Map<string, Sent>()
+  /** Parts on their way to a session that was replaced meanwhile, and when it was. */
+  const overtaken = new Map<Sent, number>()
+  /** The files of confirmations on their way. */
+  const confirming = new Map<Sent, unknown>()
   const addresses = new Map<string, { readonly list: readonly string[]; readonly sinceMs: number }>()
   const fileIds = new Map<unknown, number>()
   const generations = new Map<number, number>()
@@ -109,8 +113,15 @@ export function createWatch(
       if (serverFileId !== undefined) fileIds.set(serverFileId, fileIndex)
     }
   }
+  const isOnTheWay = (fileName: string, exceptToSession?: string): boolean => {
+    for (const { target } of inFlight.values())
+      if (target?.fileName === fileName && target.sessionId !== exceptToSession) return true
+    return false
+  }
   const beginPut = (sent: Sent, target: Target): void => {
     const key = keyOf(sent)
+    if (isOnTheWay(target.fileName, target.sessionId))
+      violate(`${key} goes to a new session, and a part of the file is still on its way to the old one`)
     if (inFlight.has(key)) violate(`two attempts of ${key} at once`)
     if (received.has(key)) violate(`${key} is sent again, and its receipt is in the journal`)
     inFlight.set(key, sent)
@@ -165,6 +176,8 @@ export function createWatch(
     violate,
     beginLife(found) {
       inFlight.clear()
+      overtaken.clear()
+      confirming.clear()
       refusals.clear()
       received.clear()
       for (const { plan, parts } of found?.files ?? [])
@@ -181,8 +194,12 @@ export function createWatch(
       if (sent.target === undefined) beginCall(sent)
       else beginPut(sent, sent.target)
     },
-    end(sent) {
-      if (sent.target !== undefined && inFlight.get(keyOf(sent)) === sent) inFlight.delete(keyOf(sent))
+    end(sent, isAnswered) {
+      if (sent.target === undefined) confirming.delete(sent)
+      else if (inFlight.get(keyOf(sent)) === sent) inFlight.delete(keyOf(sent))
+      if (isAnswered && nowMs() > (overtaken.get(sent) ?? Infinity))
+        violate(`${keyOf(sent)} went on to a session that had been replaced`)
+      overtaken.delete(sent)
     },
     refused(sent, retryAfterMs) {
       // Every renewal and the end tell the service anew of sessions that were left: each is a call of its own.
@@ -198,8 +215,10 @@ export function createWatch(
         const moved = record.files.filter(hasMoved)
         takeAddresses(moved)
         for (const { fileIndex } of moved) {
+          const { name } = night.files[fileIndex]!
+          for (const sent of inFlight.values()) if (sent.target?.fileName === name) overtaken.set(sent, nowMs())
           generations.set(fileIndex, (generations.get(fileIndex) ?? 0) + 1)
-          voidFile(night.files[fileIndex]!.name)
+          voidFile(name)
         }
       }
       if (record.type === 'file.failed') failed.add(record.fileIndex)
@@ -207,9 +226,14 @@ export function createWatch(
       if (record.type === 'parts.voided') voidParts(night.files[record.fileIndex]!.name, record.partNumbers)
       checkRecord(key, record)
     },
-    confirmAsked(sessionId, fileId) {
+    confirmAsked(sent, sessionId, fileId) {
       const fileIndex = fileIds.get(fileId)
-      if (fileIndex !== undefined && settledConfirms.has(fileIndex))
+      if ([...confirming.values()].includes(fileId)) violate(`two confirmations of file ${String(fileId)} at once`)
+      confirming.set(sent, fileId)
+      if (fileIndex === undefined) return
+      if (isOnTheWay(night.files[fileIndex]!.name))
+        violate(`file ${String(fileIndex)} is confirmed while a part of it is on its way`)
+      if (settledConfirms.has(fileIndex))
         violate(`file ${String(fileIndex)} of ${String(sessionId)} is confirmed again after its answer was journalled`)
     },
     progress(shown) {
