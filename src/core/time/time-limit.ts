@@ -25,10 +25,18 @@ export function createTimeLimit(
   againMs?: number,
 ): TimeLimit {
   const controller = new AbortController()
-  const leave = outer && onAbort(outer, () => controller.abort(outer.reason))
   let timer: unknown
+  const stop = (): void => clock.clearTimeout(timer)
+  const leave =
+    outer &&
+    onAbort(outer, () => {
+      // What is told to end may take its time, and whoever began it may be gone by then.
+      stop()
+      controller.abort(outer.reason)
+    })
   const restart = (ms: number, sleptMs = ms): void => {
-    clock.clearTimeout(timer)
+    stop()
+    if (controller.signal.aborted) return
     const dueMs = clock.monotonicNow() + ms
     timer = clock.setTimeout(() => {
       if (hasSlept(clock, dueMs)) restart(sleptMs)
@@ -36,7 +44,7 @@ export function createTimeLimit(
     }, ms)
   }
   const end = (): void => {
-    clock.clearTimeout(timer)
+    stop()
     leave?.()
   }
   restart(limitMs, againMs)
