@@ -187,8 +187,7 @@ export function createNetwork(options: NetworkOptions): Transport {
       } catch (error) {
         log(() => `ended ${attempt.method} ${nameOf(attempt)}: ${error instanceof Error ? error.message : ''}`)
         abandon(attempt)
-        // The last call of a session that was given up is left to itself, with its timer, until it has ended.
-        const settleMs = end.reason === undefined || attempt.method === 'DELETE' ? 0 : trouble.settleMs()
+        const settleMs = end.reason === undefined ? 0 : trouble.settleMs()
         if (settleMs > 0) await life.pass(settleMs)
         throw error
       } finally {
