@@ -256,7 +256,7 @@ describe('against a real store', () => {
       const lossy = losingTransport(transport)
       const name = `lost-${how}.mp4`
       const own = { transport: lossy.transport, hasher: how === 'with' ? md5Hasher() : undefined }
-      const { run, sha256 } = await upload(name, 11 * MIB, own as Partial<S3MultipartOptions>)
+      const { run, sha256 } = await upload(name, 11 * MIB, own)
 
       expect(run.result).toEqual({ confirmedCount: 1, failedCount: 0 })
       expect(lossy.lostCount()).toBe(1)
