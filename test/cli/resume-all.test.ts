@@ -190,7 +190,12 @@ it('names for each session the receipt of its own in the command that finishes i
 
   const receipt = join(cli.folder, 'of-each.json')
   for (const key of keys)
-    expect(stderr).toMatch(new RegExp(`^.*To finish: .*resume ${key} .*--receipt ${receipt}\\.${key}$`, 'm'))
+    expect(stderr).toMatch(
+      new RegExp(
+        `^.*To finish, with a key or token that the service accepts: .*resume ${key} .*--receipt ${receipt}\\.${key}$`,
+        'm',
+      ),
+    )
   expect(stderr).toMatch(new RegExp(`^video-theirs is left out: .*--receipt ${receipt}\\.video-theirs$`, 'm'))
 })
 

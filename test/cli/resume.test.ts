@@ -236,7 +236,9 @@ describe('an upload that was interrupted', () => {
 
     const { stderr } = await run('video', 'small.mp4', ...VIDEO)
 
-    expect(stderr).toMatch(/\nMissing: 1 of 1 file, of which nothing is left to send\. To finish: mocap-uplink resume /)
+    expect(stderr).toMatch(
+      /\nMissing: 1 of 1 file, of which nothing is left to send\. To finish, with a key or token that the service accepts: mocap-uplink resume /,
+    )
   })
 
   it('is driven by one process only, and by the next one when that is gone', async () => {
