@@ -3,6 +3,7 @@
 
 import type { JournalRecord } from '../../../src/core/journal/journal.ts'
 import type { Journal, Source, Transport, TransportRequest } from '../../../src/core/ports.ts'
+import { unlessAborted } from '../../../src/core/unless-aborted.ts'
 import { digestOf } from './digest.ts'
 import type { Mutant } from './night-world.ts'
 import { LATE_ARRIVALS, type Night } from './night.ts'
@@ -146,18 +147,8 @@ function sharing(allocate: (bytes: number) => Uint8Array): (bytes: number) => Ui
   return (bytes) => (window ??= allocate(bytes))
 }
 
-/** Settles as the promise does, or rejects as soon as the signal fires. */
-function unlessFired<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise
-  return new Promise((resolve, reject) => {
-    const fire = (): void => reject(signal.reason as Error)
-    signal.addEventListener('abort', fire, { once: true })
-    void promise.then(resolve, reject).then(() => signal.removeEventListener('abort', fire))
-  })
-}
-
 function hurried(transport: Transport): Transport {
-  return { ...transport, send: (request) => unlessFired(transport.send(request), request.signal) }
+  return { ...transport, send: (request) => unlessAborted(transport.send(request), request.signal) }
 }
 
 function leaving(source: Source): Source {
@@ -167,7 +158,8 @@ function leaving(source: Source): Source {
       const reader = await source.open(expected)
       return {
         ...reader,
-        read: (into, at, signal) => unlessFired(Promise.resolve(reader.read(into, at, signal)), signal),
+        read: (into, at, signal) =>
+          signal ? unlessAborted(reader.read(into, at, signal), signal) : reader.read(into, at, signal),
       }
     },
   }
