@@ -101,7 +101,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
     letGoBy ??= by
     void giveUp({ type: 'upload.close' })
   }
-  ports.running.add(outcome, letGo, signal).catch(() => undefined)
+  void ports.running.add(outcome, letGo, signal)
 
   return Object.assign(withState(last), {
     flow,
