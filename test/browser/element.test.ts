@@ -148,6 +148,24 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await expect.poll(locks).toBe(0)
   })
 
+  test('uploads on when it is taken out of the page in the middle, and tells the page of the end', async () => {
+    const page = await openPage()
+    await addElement(page)
+    const letGo = await uploadHalf(page)
+    const done = await page.evaluateHandle(() => {
+      const element = document.querySelector('mocap-uploader')!
+      element.remove()
+      return {
+        detail: new Promise<{ status: string }>((resolve) => {
+          element.addEventListener('mocap-upload-done', ({ detail }) => resolve(detail))
+        }),
+      }
+    })
+    await letGo()
+
+    expect(await done.evaluate(async ({ detail }) => (await detail).status)).toBe('confirmed')
+  })
+
   test('offers what a reload interrupted, and finishes it with the files chosen again', async () => {
     const page = await openPage()
     await addElement(page)
