@@ -72,6 +72,17 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     ])
   })
 
+  test('takes the same file again that was removed: its input is left empty, or the browser would tell of no choice', async () => {
+    const page = await openPage()
+    await addElement(page)
+    for (const remove of [true, false]) {
+      await pick(page, 'swing-01.mp4')
+      await button(page, 'Upload 1 file').waitFor()
+      expect(await page.locator('mocap-uploader input >> nth=0').inputValue()).toBe('')
+      if (remove) await button(page, 'Remove: swing-01.mp4').click()
+    }
+  })
+
   test('refuses a file whose name no upload can carry, and takes the others', async () => {
     const page = await openPage()
     await addElement(page)
