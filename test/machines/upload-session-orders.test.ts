@@ -6,7 +6,7 @@ import type { TransferResult } from '../../src/core/transfer/transfer.ts'
 import type { EndStatus, UploadSessionEvent } from '../../src/machines/session-data.ts'
 import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
 import { settled } from './hand-actors.ts'
-import { stateName } from './state-name.ts'
+import { stateOrEnd } from './state-name.ts'
 
 const requests = [
   'upload.pause',
@@ -104,7 +104,7 @@ it('in any order of requests and work: one transfer at a time, a cancel holds, a
   await fc.assert(
     fc.asyncProperty(fc.array(burst, { maxLength: 14 }), async (bursts) => {
       const world = startWorld()
-      const state = () => stateName(world.actor.getSnapshot().value)
+      const state = () => stateOrEnd(world.actor.getSnapshot())
       let [isCancelAsked, isCloseAsked] = [false, false]
 
       // The commands of a burst come in one tick: no promise is heard between them.
