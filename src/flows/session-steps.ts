@@ -16,7 +16,7 @@ import { prepareFiles } from './prepare.ts'
 import { createSessionJob } from './session-job.ts'
 import type { SessionRecord } from './session-record.ts'
 import type { Telling } from './telling.ts'
-import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
+import type { FlowContext, UploadDefinition } from './upload-definition.ts'
 import { createSourceProof } from './prove-sources.ts'
 import { giveTime } from '../core/time/unless-late.ts'
 
@@ -41,15 +41,15 @@ export interface SessionSteps {
 }
 
 export function createSessionSteps(
-  ports: FlowPorts,
+  context: FlowContext,
   definition: UploadDefinition,
   record: SessionRecord,
   telling: Telling,
   onTransferEvent: (event: TransferEvent) => void,
 ): SessionSteps {
-  const { clock, engine } = ports
+  const { clock, engine } = context
   const { files } = definition
-  const proof = createSourceProof(ports, definition, record)
+  const proof = createSourceProof(context, definition, record)
   let failure: unknown
   let keepsConfirmed: boolean | undefined = record.folded()?.keepsConfirmed
   let running: Promise<unknown> = Promise.resolve()
@@ -68,7 +68,7 @@ export function createSessionSteps(
       throw { error: summarize(error), confirmedCount: record.folded()?.ledger.confirmedCount ?? 0 }
     }
   }
-  const options = { ...ports, record, report: onTransferEvent, ...definition }
+  const options = { ...context, record, report: onTransferEvent, ...definition }
   const transfer = async (signal: AbortSignal) => {
     // The storage may be reachable again since the last transfer, so its wait is over.
     onTransferEvent({ type: 'reachable' })
@@ -142,7 +142,7 @@ export function createSessionSteps(
 }
 
 async function createSession(
-  options: UploadDefinition & OpenSessionOptions & Pick<FlowPorts, 'memory'>,
+  options: UploadDefinition & OpenSessionOptions & Pick<FlowContext, 'memory'>,
   telling: Telling,
   signal: AbortSignal,
   looking: AbortSignal,

@@ -15,21 +15,21 @@ import { createTelling } from './telling.ts'
 import { createWaits } from './waits.ts'
 import { UploadFailedError, type Upload, type UploadEvents, type UploadReport } from './upload.ts'
 import type { Outage, UploadState } from './upload.ts'
-import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
+import type { FlowContext, UploadDefinition } from './upload-definition.ts'
 import { buildReport, buildSnapshot } from './upload-report.ts'
 
 /** How long a create under way may delay a pause or a cancel, so that its session becomes known, ms. */
 const CREATE_WITHIN_MS = 60_000
 
 /** Starts a new session under a new key. */
-export function startUpload(ports: FlowPorts, definition: UploadDefinition): Upload {
-  const key = makeKey(definition.flow, ports)
-  return driveSession(ports, definition, createSessionRecord(ports.journal, ports.clock, key))
+export function startUpload(context: FlowContext, definition: UploadDefinition): Upload {
+  const key = makeKey(definition.flow, context)
+  return driveSession(context, definition, createSessionRecord(context.journal, context.clock, key))
 }
 
 /** Drives a session from where its record ends to its end. */
-export function driveSession(ports: FlowPorts, definition: UploadDefinition, record: SessionRecord): Upload {
-  const { clock } = ports
+export function driveSession(context: FlowContext, definition: UploadDefinition, record: SessionRecord): Upload {
+  const { clock, running } = context
   const { flow, signal } = definition
   checkSignal(signal)
   const { key } = record
@@ -46,7 +46,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
     else send({ type: 'host.reachable' })
     if (outage && state === 'waiting' && last.state === state) emitter.emit('waiting', outage)
   })
-  const steps = createSessionSteps(ports, definition, record, telling, (event) => {
+  const steps = createSessionSteps(context, definition, record, telling, (event) => {
     telling.take(event)
     takeWait(event)
   })
@@ -101,7 +101,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
     letGoBy ??= by
     void giveUp({ type: 'upload.close' })
   }
-  ports.running.add(outcome, letGo, signal).catch(() => undefined)
+  running.add(outcome, letGo, signal).catch(() => undefined)
 
   return Object.assign(withState(last), {
     flow,
@@ -178,7 +178,7 @@ function failureOf(report: UploadReport, cause: unknown, letGoBy: LetGoBy | unde
 }
 
 /** A key such as `video-mhq3x0c4-7k2f9m1xqz`: sorts by time and is easy to copy from a terminal. */
-function makeKey(flow: FlowName, { clock, random }: Pick<FlowPorts, 'clock' | 'random'>): string {
+function makeKey(flow: FlowName, { clock, random }: Pick<FlowContext, 'clock' | 'random'>): string {
   const tail = Array.from({ length: 10 }, () => Math.floor(random() * 36).toString(36)).join('')
   return `${flow}-${Math.floor(clock.wallNow()).toString(36)}-${tail}`
 }
