@@ -46,7 +46,7 @@ export function createConfirmation(
         // Some services refuse a second confirmation, so the answer to one under way is waited for.
         const ask = async (onWaiting: OnWaiting, lasting: AbortSignal) =>
           protocol.confirm?.(
-            file.sessionId ?? record.sessionId(),
+            record.sessionOf(file),
             file.serverFileId ?? fileIndex,
             file.parts.map(({ partNumber, receipt }) => ({ partNumber, receipt: known(receipt) })),
             lasting,

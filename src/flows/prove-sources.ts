@@ -32,11 +32,11 @@ export interface SourceProof {
 export function createSourceProof(
   context: FlowContext,
   definition: UploadDefinition,
-  record: Pick<SessionRecord, 'folded'>,
+  record: Pick<SessionRecord, 'ledger'>,
 ): SourceProof {
   const { clock, contentHasher, hasher, random, provesAll } = context
-  const begun = record.folded()?.ledger.files.filter((file) => !isSettled(file) && file.receivedCount > 0)
-  const unproven = new Map(hasher && begun?.map((file) => [file.plan.fileIndex, file]))
+  const begun = record.ledger().files.filter((file) => !isSettled(file) && file.receivedCount > 0)
+  const unproven = new Map(hasher && begun.map((file) => [file.plan.fileIndex, file]))
   const sourceOf = (fileIndex: number): Source => known(definition.files[fileIndex]).source
 
   const proofs: Promise<void>[] = []

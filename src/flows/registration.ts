@@ -2,7 +2,7 @@
 // batches as their turn comes. It decides what a refusal by the service means for the files.
 
 import { isRefusal } from '../client/status.ts'
-import { detailsOf, isUploadError, summarize, wasInVain } from '../core/errors.ts'
+import { detailsOf, isUploadError, known, summarize, wasInVain } from '../core/errors.ts'
 import type { LedgerFile } from '../core/journal/ledger.ts'
 import type { AddressedFile, OnWaiting } from '../core/ports.ts'
 import { named } from '../core/transfer/file-failure.ts'
@@ -41,7 +41,7 @@ export function createRegistration(session: DrivenSession): Registration {
     await record.write({ type, fileIndexes })
     const plans = files.map((file) => file.plan)
     const ask = async (onWaiting: OnWaiting) =>
-      protocol.register?.(files[0]?.sessionId ?? record.sessionId(), plans, { isRepeat, signal, onWaiting })
+      protocol.register?.(record.sessionOf(known(files[0])), plans, { isRepeat, signal, onWaiting })
     let addressed: readonly AddressedFile[] = []
     try {
       addressed = (await callProtocol(session, signal, ask)) ?? []

@@ -120,7 +120,7 @@ async function askHost(
 ): Promise<boolean> {
   const { record, clock } = options
   const missing = file.parts.filter((part) => !isReceived(part)).map((part) => part.partNumber)
-  const sessionId = file.sessionId ?? record.sessionId()
+  const sessionId = record.sessionOf(file)
   const { serverFileId } = file
   let signed: readonly string[]
   try {
@@ -152,7 +152,7 @@ async function askHost(
 async function replaceSession(options: RenewalOptions, gone: LedgerFile, signal: AbortSignal): Promise<void> {
   const { record, protocol } = options
   const { files } = record.ledger()
-  const oldSessionId = gone.sessionId ?? record.sessionId()
+  const oldSessionId = record.sessionOf(gone)
   const asked = protocol.register
     ? [gone]
     : files.filter(({ state, sessionId }) => state === 'ready' && sessionId === gone.sessionId)

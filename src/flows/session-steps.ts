@@ -66,7 +66,7 @@ export function createSessionSteps(
       // How a stopped step ended says nothing about the cause of a failure.
       if (!signal.aborted) failure = error
       // eslint-disable-next-line @typescript-eslint/only-throw-error -- A machine takes plain data.
-      throw { error: summarize(error), confirmedCount: record.folded()?.ledger.confirmedCount ?? 0 }
+      throw { error: summarize(error), confirmedCount: record.ledger().confirmedCount }
     }
   }
   const session = { ...context, record, report: onTransferEvent, ...definition }
