@@ -4,6 +4,7 @@
 import { createActor, fromPromise, type SnapshotFrom } from 'xstate'
 import { isUploadError, known } from '../core/errors.ts'
 import type { FlowName } from '../core/journal/journal.ts'
+import type { Outage } from '../core/ports.ts'
 import type { TransferResult } from '../core/transfer/transfer.ts'
 import type { DrainReason, EndStatus, UploadSessionEvent } from '../machines/session-data.ts'
 import { uploadSessionMachine } from '../machines/upload-session.ts'
@@ -13,8 +14,7 @@ import { createSessionRecord, type SessionRecord } from './session-record.ts'
 import { createSessionSteps, type SessionSteps } from './session-steps.ts'
 import { createTelling } from './telling.ts'
 import { createWaits } from './waits.ts'
-import { UploadFailedError, type Upload, type UploadEvents, type UploadReport } from './upload.ts'
-import type { Outage, UploadState } from './upload.ts'
+import { UploadFailedError, type Upload, type UploadEvents, type UploadReport, type UploadState } from './upload.ts'
 import type { FlowContext, UploadDefinition } from './upload-definition.ts'
 import { buildReport, buildSnapshot } from './upload-report.ts'
 
@@ -38,14 +38,9 @@ export function driveSession(context: FlowContext, definition: UploadDefinition,
   const emitter = createEmitter<UploadEvents>()
   const telling = createTelling(emitter, clock, record)
   if (folded) telling.begin()
-  let shown: Outage | undefined
-  const takeWait = createWaits(clock, telling.movesForMs, (outage) => {
-    const { state } = last
-    shown = outage
-    if (outage) send({ type: 'host.unreachable', isTried: outage.untilMs === undefined })
-    else send({ type: 'host.reachable' })
-    if (outage && state === 'waiting' && last.state === state) emitter.emit('waiting', outage)
-  })
+  const takeWait = createWaits(clock, telling.movesForMs, (outage) =>
+    send(outage ? { type: 'host.unreachable', outage } : { type: 'host.reachable' }),
+  )
   const steps = createSessionSteps(context, definition, record, telling, (event) => {
     telling.take(event)
     takeWait(event)
@@ -67,6 +62,7 @@ export function driveSession(context: FlowContext, definition: UploadDefinition,
   let letGoBy: LetGoBy | undefined
   const elapsedMs = (): number => clock.monotonicNow() - beganAtMs
   const last: { state: UploadState } = { state: 'creating' }
+  let toldOutage: Outage | null = null
   const finished = new Promise<UploadReport>((resolve) => {
     actor.subscribe({
       next(snapshot) {
@@ -77,11 +73,14 @@ export function driveSession(context: FlowContext, definition: UploadDefinition,
           late = undefined
         }
         const state = stateName(snapshot)
-        if (state === last.state) return
-        last.state = state
-        if (snapshot.status === 'done' || state === 'paused') telling.finish()
-        emitter.emit('state', { state })
-        if (state === 'waiting' && shown) emitter.emit('waiting', shown)
+        if (state !== last.state) {
+          last.state = state
+          if (snapshot.status === 'done' || state === 'paused') telling.finish()
+          emitter.emit('state', { state })
+        }
+        const outage = state === 'waiting' ? snapshot.context.waiting : null
+        if (outage && outage !== toldOutage) emitter.emit('waiting', outage)
+        toldOutage = outage
       },
       complete() {
         resolve(buildReport(flow, record, elapsedMs(), actor.getSnapshot().context))
