@@ -3,10 +3,10 @@
 
 import { whereUsable } from '../core/address/unusable-session.ts'
 import { detailsOf, UploadError, withDetails } from '../core/errors.ts'
-import { isId } from '../core/journal/found-records.ts'
+import { isKeepableId } from '../core/journal/found-records.ts'
 import type { CreatedSession, OnWaiting, PlannedFile } from '../core/ports.ts'
 import { nextTask } from '../core/time/next-task.ts'
-import { checkAddressed, checkId } from './check-addressed.ts'
+import { checkAddressed, checkGivenId } from './check-addressed.ts'
 import type { DrivenSession } from './driven-session.ts'
 import { callProtocol } from './protocol-call.ts'
 
@@ -30,7 +30,7 @@ export async function openSession(
     const create = async (onWaiting: OnWaiting, lasting: AbortSignal) =>
       protocol.create(plans, isReplacing ? lasting : signal, onWaiting, isReplacing)
     const created = await callProtocol(session, signal, create)
-    checkId(created.sessionId)
+    checkGivenId(created.sessionId)
     if (plans.length > MANY_FILES) await nextTask(session.clock)
     const asked = isReplacing || protocol.traits.addressing === 'session' ? plans : []
     whereUsable(created, () => {
@@ -42,7 +42,7 @@ export async function openSession(
   } catch (error) {
     const { sessionId, isDoubtful } = detailsOf(error)
     // A host's protocol may say anything.
-    const isNamed = isId(sessionId)
+    const isNamed = isKeepableId(sessionId)
     if (isNamed) await record.write({ type: 'session.left', sessionId })
     const isClear = isDoubtful === false || (isDoubtful === undefined && isNamed)
     if (isClear) await record.write({ type: 'session.refused' })
