@@ -1,6 +1,6 @@
 // The errors of a call without success, in words that say what was asked for.
 
-import { HttpStatusError, UploadError, withDetails } from '../core/errors.ts'
+import { detailsOf, HttpStatusError, UploadError, withDetails } from '../core/errors.ts'
 import type { UploadErrorCode, TransportError } from '../core/errors.ts'
 import type { Explain, TransportReply } from '../core/ports.ts'
 import type { HostMemory } from './host-memory.ts'
@@ -100,9 +100,9 @@ export function reasonOf(error: TransportError, explain?: Explain): string {
   return error.phase === 'connect' ? 'no connection' : 'connection lost'
 }
 
-/** Which credential a function failed to give. An error of another copy of the package may have no details. */
-function credentialOf({ details }: UploadError): string | undefined {
-  return ({ ...details } as { readonly credential?: string }).credential
+/** Which credential a function failed to give. */
+function credentialOf(error: UploadError): string | undefined {
+  return detailsOf(error)['credential'] as string | undefined
 }
 
 function gaveUp({ attempts, words }: AskedSoFar): string {

@@ -39,40 +39,36 @@ export function createConfirmation(
     // A yes of an earlier run may have been lost: then the file is there, and must not be sent twice.
     const isSweepable = file.addressesWere !== undefined && !mayBeConfirmed
     const sha256 = await reading
-    if (protocol.confirm) {
-      await record.write({ type: 'file.confirming', fileIndex })
-      report({ type: 'fileState', file })
-      try {
-        // Some services refuse a second confirmation, so the answer to one under way is waited for.
-        const ask = async (onWaiting: OnWaiting, lasting: AbortSignal) =>
-          protocol.confirm?.(
-            record.sessionOf(file),
-            file.serverFileId ?? fileIndex,
-            file.parts.map(({ partNumber, receipt }) => ({ partNumber, receipt: known(receipt) })),
-            lasting,
-            onWaiting,
-          )
-        await callProtocol(session, signal, ask)
-      } catch (error) {
-        // The service said no, or nobody can have heard of it. Otherwise a discard would keep the session for the sake of a file that
-        // nobody can have confirmed.
-        if (!mayBeConfirmed && wasInVain(error))
-          await record.write({ type: 'parts.voided', fileIndex, partNumbers: [] })
-        const refusals = (refusalsOf.get(file) ?? 0) + 1
-        // The storage need not hold any more what it acknowledged in an earlier run.
-        const areAllDoubtful = isSweepable && refusals === 1
-        const doubtful = file.parts
-          .filter((part) => areAllDoubtful || part.isDoubtful)
-          .map(({ partNumber }) => partNumber)
-        const isDoubtful = isUploadError(error) && error.code === 'ERR_UPLOAD_CONFIRM_REFUSED' && doubtful.length > 0
-        if (!isDoubtful || refusals > MAX_REFUSALS || (refusals > 1 && isGone(error.cause))) throw error
-        refusalsOf.set(file, refusals)
-        // A doubtful attempt may have arrived late and replaced a part after its receipt. Exactly the doubtful parts are sent
-        // again. From the second refusal on, attempts that may still be under way get time to arrive first.
-        if (refusals > 1) await sleep(clock, WAIT_MS * 2 ** (refusals - 2), signal)
-        await record.write({ type: 'parts.voided', fileIndex, partNumbers: doubtful })
-        return doubtful
-      }
+    if (!protocol.confirm) return confirmed(file, sha256)
+    await record.write({ type: 'file.confirming', fileIndex })
+    report({ type: 'fileState', file })
+    try {
+      // Some services refuse a second confirmation, so the answer to one under way is waited for.
+      const ask = async (onWaiting: OnWaiting, lasting: AbortSignal) =>
+        protocol.confirm?.(
+          record.sessionOf(file),
+          file.serverFileId ?? fileIndex,
+          file.parts.map(({ partNumber, receipt }) => ({ partNumber, receipt: known(receipt) })),
+          lasting,
+          onWaiting,
+        )
+      await callProtocol(session, signal, ask)
+    } catch (error) {
+      // The service said no, or nobody can have heard of it. Otherwise a discard would keep the session for the sake of a file that
+      // nobody can have confirmed.
+      if (!mayBeConfirmed && wasInVain(error)) await record.write({ type: 'parts.voided', fileIndex, partNumbers: [] })
+      const refusals = (refusalsOf.get(file) ?? 0) + 1
+      // The storage need not hold any more what it acknowledged in an earlier run.
+      const areAllDoubtful = isSweepable && refusals === 1
+      const doubtful = file.parts.filter((part) => areAllDoubtful || part.isDoubtful).map((part) => part.partNumber)
+      const isDoubtful = isUploadError(error) && error.code === 'ERR_UPLOAD_CONFIRM_REFUSED' && doubtful.length > 0
+      if (!isDoubtful || refusals > MAX_REFUSALS || (refusals > 1 && isGone(error.cause))) throw error
+      refusalsOf.set(file, refusals)
+      // A doubtful attempt may have arrived late and replaced a part after its receipt. Exactly the doubtful parts are sent
+      // again. From the second refusal on, attempts that may still be under way get time to arrive first.
+      if (refusals > 1) await sleep(clock, WAIT_MS * 2 ** (refusals - 2), signal)
+      await record.write({ type: 'parts.voided', fileIndex, partNumbers: doubtful })
+      return doubtful
     }
     return confirmed(file, sha256)
   }
