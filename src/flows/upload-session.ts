@@ -100,7 +100,7 @@ export function driveSession(context: FlowContext, definition: UploadDefinition,
     letGoBy ??= by
     void giveUp({ type: 'upload.close' })
   }
-  running.add(outcome, letGo, signal).catch(() => undefined)
+  void running.add(outcome, letGo, signal)
 
   return Object.assign(withState(last), {
     flow,
