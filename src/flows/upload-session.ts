@@ -100,7 +100,7 @@ export function driveSession(context: FlowContext, definition: UploadDefinition,
     letGoBy ??= by
     void giveUp({ type: 'upload.close' })
   }
-  running.add(outcome, letGo, signal).catch(() => undefined)
+  void running.add(outcome, letGo, signal)
 
   return Object.assign(withState(last), {
     flow,
@@ -157,9 +157,8 @@ function withSteps() {
 function stateName({ value, context }: SnapshotFrom<typeof uploadSessionMachine>): UploadState {
   // Once the host no longer wants to wait, its wish shows at once, even if a try of the create has yet to end.
   if (context.waiting !== null && context.intent === 'run') return 'waiting'
-  const name = typeof value === 'string' ? value : Object.keys(value)[0]
-  // `deciding` is only passed through.
-  return (name === 'settled' ? context.status : name) as UploadState
+  // `deciding` and `settled` are only passed through.
+  return (typeof value === 'string' ? value : Object.keys(value)[0]) as UploadState
 }
 
 function failureOf(report: UploadReport, cause: unknown, letGoBy: LetGoBy | undefined): UploadFailedError {

@@ -14,10 +14,7 @@ export interface UploadSessionInput {
 /** What the host wants. A cancel is never taken back; a close gives way only to a cancel. */
 export type UploadIntent = 'run' | 'pause' | 'close' | 'cancel'
 
-/**
- * How a session ends here. `partial`: the service has accepted some files, but not all; `failed`: none, as far as is known.
- * `closed`: it was let go as it was, the journal records no end, and a later run goes on.
- */
+/** How a session ends here. `closed`: it was let go as it was, and the journal records no end. */
 export type EndStatus = FinalStatus | 'closed'
 
 /** The machine's context. Plain JSON throughout. */

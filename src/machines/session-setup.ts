@@ -81,6 +81,7 @@ export const setUpSession = () =>
       isPauseIntended: ({ context }) => context.intent === 'pause',
       isCloseIntended: ({ context }) => context.intent === 'close',
       isCancelIntended: ({ context }) => context.intent === 'cancel',
+      isStatus: ({ context }, params: { status: EndStatus }) => context.status === params.status,
     },
   })
 

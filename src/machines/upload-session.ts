@@ -1,7 +1,7 @@
-// The life of one upload session, as a table: creating → uploading ⇄ paused → cancelling → settling → settled, with one of the
-// statuses of EndStatus. It promises that a session which the service made is never forgotten, that two transfers never run at
-// once, and that it is settled only after the journal was asked to keep its status. For a close, nothing is asked of the journal:
-// the session stays as it is, for a later run.
+// The life of one upload session, as a table: creating → uploading ⇄ paused → cancelling → confirmed | partial |
+// cancelled | failed | closed. It promises that a session which the service made is never forgotten, that two transfers never
+// run at once, and that a final state is entered only after the journal was asked to keep it. For a close, nothing is asked of
+// the journal: the session stays as it is, for a later run.
 //
 // All work is done by actors from outside. The machine never holds an address, a handle or an Error: what is in its context may
 // be shown. It is never stored: a later run begins from the journal, through `UploadSessionInput`. There are no timers here, because
@@ -152,8 +152,24 @@ export const uploadSessionMachine = /* @__PURE__ */ setUpSession().createMachine
       },
     },
     settled: {
-      // It is over, with the status that was decided.
-      type: 'final',
+      // Passed through at once: to the final state of the decided status.
+      always: [
+        { guard: { type: 'isStatus', params: { status: 'confirmed' } }, target: 'confirmed' },
+        { guard: { type: 'isStatus', params: { status: 'partial' } }, target: 'partial' },
+        { guard: { type: 'isStatus', params: { status: 'cancelled' } }, target: 'cancelled' },
+        { guard: { type: 'isStatus', params: { status: 'closed' } }, target: 'closed' },
+        { target: 'failed' },
+      ],
     },
+    // The service has accepted every file.
+    confirmed: { type: 'final' },
+    // The service has accepted some files, but not all.
+    partial: { type: 'final' },
+    // Given up as the host asked.
+    cancelled: { type: 'final' },
+    // Let go with its Uplink: the session is what it was, and a later run goes on from the journal.
+    closed: { type: 'final' },
+    // The service has accepted no file, as far as is known.
+    failed: { type: 'final' },
   },
 })

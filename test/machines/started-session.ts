@@ -6,7 +6,7 @@ import type { UploadSessionInput, UploadSessionEvent } from '../../src/machines/
 import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
 import { handActors, settled } from './hand-actors.ts'
 import type { Answer } from './session-events.ts'
-import { stateOrEnd } from './state-name.ts'
+import { stateName } from './state-name.ts'
 
 export const pause: UploadSessionEvent = { type: 'upload.pause' }
 export const resume: UploadSessionEvent = { type: 'upload.resume' }
@@ -37,7 +37,7 @@ export function startSession(input: UploadSessionInput = { place: 'new' }) {
       hand.last(name).answer(answer)
       await settled()
     },
-    state: () => stateOrEnd(actor.getSnapshot()),
+    state: () => stateName(actor.getSnapshot().value),
     context: () => actor.getSnapshot().context,
   }
 }

@@ -7,8 +7,3 @@ export function stateName(value: unknown): string {
     .map(([parent, child]) => `${parent}.${stateName(child)}`)
     .join('+')
 }
-
-/** The same of an upload session, and how it ended once it is settled. */
-export function stateOrEnd({ value, context }: { readonly value: unknown; readonly context: object }): string {
-  return value === 'settled' && 'status' in context ? String(context.status) : stateName(value)
-}

@@ -8,7 +8,7 @@ import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
 import { settled } from './hand-actors.ts'
 import { begun, startJournalled } from './journalled-session.ts'
 import { allEvents, type Answer, answers, labelOf } from './session-events.ts'
-import { stateOrEnd } from './state-name.ts'
+import { stateName } from './state-name.ts'
 
 const at = 1_763_640_000_000
 const creating: JournalRecord = { at, type: 'session.creating' }
@@ -35,9 +35,9 @@ function pathsToTheEnd(beginning: readonly JournalRecord[]) {
     stopWhen: ({ status }) => status === 'done',
   })
   return paths
-    .filter(({ state }) => finals.includes(stateOrEnd(state)))
+    .filter(({ state }) => finals.includes(stateName(state.value)))
     .map(({ state, steps }) => ({
-      status: stateOrEnd(state),
+      status: stateName(state.value),
       events: steps.slice(1).map(({ event }) => event),
     }))
 }

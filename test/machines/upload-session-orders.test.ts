@@ -7,7 +7,7 @@ import type { EndStatus, UploadSessionEvent } from '../../src/machines/session-d
 import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
 import { settled } from './hand-actors.ts'
 import { away } from './session-events.ts'
-import { stateOrEnd } from './state-name.ts'
+import { stateName } from './state-name.ts'
 
 const requests = [
   'upload.pause',
@@ -104,7 +104,7 @@ it('in any order of requests and work: one transfer at a time, a cancel holds, a
   await fc.assert(
     fc.asyncProperty(fc.array(burst, { maxLength: 14 }), async (bursts) => {
       const world = startWorld()
-      const state = () => stateOrEnd(world.actor.getSnapshot())
+      const state = () => stateName(world.actor.getSnapshot().value)
       let [isCancelAsked, isCloseAsked] = [false, false]
 
       // The commands of a burst come in one tick: no promise is heard between them.

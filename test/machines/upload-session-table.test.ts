@@ -4,7 +4,7 @@ import { adjacencyMapToArray, getAdjacencyMap } from 'xstate/graph'
 import type { UploadSessionInput } from '../../src/machines/session-data.ts'
 import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
 import { allEvents, labelOf } from './session-events.ts'
-import { stateOrEnd } from './state-name.ts'
+import { stateName } from './state-name.ts'
 
 const places: readonly UploadSessionInput[] = [
   { place: 'new' },
@@ -96,9 +96,9 @@ describe('every reachable transition of an upload session', () => {
     const found: Record<string, Record<string, Set<string>>> = {}
     for (const { state, event, nextState } of steps) {
       if (!state.can(event)) continue
-      const row = (found[stateOrEnd(state)] ??= {})
+      const row = (found[stateName(state.value)] ??= {})
       const targets = (row[labelOf(event)] ??= new Set())
-      targets.add(stateOrEnd(nextState))
+      targets.add(stateName(nextState.value))
     }
     const joined = Object.fromEntries(
       Object.entries(found).map(([from, row]) => [
@@ -110,8 +110,8 @@ describe('every reachable transition of an upload session', () => {
     expect(joined).toEqual(expected)
   })
 
-  it('leads from the eight places into eight states and five ends, and no other', () => {
-    expect([...new Set(steps.map(({ state }) => stateOrEnd(state)))].sort()).toEqual(
+  it('leads from the eight places into thirteen states and no other', () => {
+    expect([...new Set(steps.map(({ state }) => stateName(state.value)))].sort()).toEqual(
       [...Object.keys(expected), ...finals].sort(),
     )
   })
@@ -119,7 +119,8 @@ describe('every reachable transition of an upload session', () => {
   it('never takes a cancel back, and keeps one that comes before the end is decided', () => {
     const places = ['creating', 'uploading', 'pausing', 'paused']
     const cancelled = steps.filter(
-      ({ state, event }) => event.type === 'upload.cancel' && places.includes(stateOrEnd(state).split('.')[0] ?? ''),
+      ({ state, event }) =>
+        event.type === 'upload.cancel' && places.includes(stateName(state.value).split('.')[0] ?? ''),
     )
     const cancelling = steps.filter(({ state }) => state.context.intent === 'cancel')
 
@@ -139,7 +140,7 @@ describe('every reachable transition of an upload session', () => {
   })
 
   it('accepts nothing once it is over', () => {
-    const isOver = (state: Snapshot) => finals.includes(stateOrEnd(state))
+    const isOver = (state: Snapshot) => finals.includes(stateName(state.value))
 
     expect(steps.filter(({ state, event }) => isOver(state) && state.can(event))).toEqual([])
   })
@@ -147,7 +148,7 @@ describe('every reachable transition of an upload session', () => {
   it('holds plain JSON everywhere, and names every state that is final', () => {
     for (const { state } of steps) {
       expect(JSON.parse(JSON.stringify(state.context))).toEqual(state.context)
-      expect(state.status === 'done').toBe(finals.includes(stateOrEnd(state)))
+      expect(state.status === 'done').toBe(finals.includes(stateName(state.value)))
     }
   })
 })
