@@ -44,7 +44,7 @@ export interface RenewalOptions extends AddressRules {
   readonly protocol: Protocol
   readonly clock: Clock
   readonly renewAddresses?: RenewAddresses | undefined
-  readonly register: (file: LedgerFile, signal: AbortSignal) => Promise<boolean>
+  readonly register: (file: LedgerFile, signal: AbortSignal) => Promise<void>
   /** The rate measured while bytes moved steadily; 0 while unknown. */
   readonly bytesPerSecond: () => number
   /** `hasPossibleOrphan`: an earlier try to create the new session had no clear answer. */
@@ -85,7 +85,12 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, reaso
     if (renewAddresses) return askHost(options, renewAddresses, file, signal)
     const isExpired = error.code === 'ERR_UPLOAD_ADDRESS_EXPIRED'
     const isGone = protocol.confirm && isUploadGone(error)
-    if (protocol.register && !isGone) return countOf(file) <= MAX_REFUSALS && options.register(file, signal)
+    if (protocol.register && !isGone) {
+      if (countOf(file) > MAX_REFUSALS) return false
+      // Where it is refused, the service's reason is the file's: it may not know the session any more, which no later try changes.
+      await options.register(file, signal)
+      return true
+    }
     // A new session voids receipts, so a refusal that contradicts the address's own deadline is not believed at once. The same
     // address is tried again the first few times, and for as long as other parts of the file get through.
     const count = isDead ? Infinity : countOf(file)

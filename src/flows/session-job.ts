@@ -175,17 +175,7 @@ export function createSessionJob(options: SessionJobOptions): TransferJob {
       const reading = options.readAgain?.(file, signal, onHang)
       return reading || protocol.confirm ? confirm(file, reading, signal) : confirmed(file)
     },
-    renew: createRenewal({
-      register: (file, signal) =>
-        register([file], true, signal).then(
-          () => true,
-          (error: unknown) => {
-            if (!isFileRefusal(error)) throw error
-            return false
-          },
-        ),
-      ...options,
-    }),
+    renew: createRenewal({ register: (file, signal) => register([file], true, signal), ...options }),
     // Whether the service is told now or later makes no difference to the files, because the sessions ended here are empty.
     async moved() {
       await endLeftSessions(options)
