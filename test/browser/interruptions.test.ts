@@ -116,6 +116,40 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     expect(puts.count).toBe(2)
   })
 
+  test('an upload goes on to its end when the data of its site is cleared on the way', async () => {
+    const tab = await openTab(await openContext(browser), pages.url)
+    const key = await beginAndHold(tab, 'picked')
+    const devTools = await tab.context().newCDPSession(tab)
+    await devTools.send('Storage.clearDataForOrigin', { origin: new URL(pages.url).origin, storageTypes: 'all' })
+    await tab.unroute(isLatePart)
+
+    expect(await status(tab)).toBe('confirmed')
+    const kept = await tab.evaluate(
+      async ({ baseUrl, apiKey }) =>
+        (await rig.createUplink({ baseUrl, credentials: { apiKey } }).sessions()).map((one) => one.key),
+      access(),
+    )
+    expect(kept).not.toContain(key)
+  })
+
+  test('an upload goes on also where that comes in the moment in which a record is written', async () => {
+    const tab = await openTab(await openContext(browser), pages.url)
+    await tab.setInputFiles('#files', path)
+    await tab.evaluate(() => {
+      const { add } = IDBObjectStore.prototype
+      IDBObjectStore.prototype.add = function (...given) {
+        IDBObjectStore.prototype.add = add
+        const adding = add.apply(this, given)
+        // As the browser does with what is under way when it closes a database.
+        this.transaction.abort()
+        return adding
+      }
+    })
+    await begin(tab, 'picked')
+
+    expect(await status(tab)).toBe('confirmed')
+  })
+
   test('a reload needs no picking where the browser has kept the handles', async () => {
     const tab = await openTab(await openContext(browser), pages.url)
     const key = await beginAndHold(tab, 'handle')

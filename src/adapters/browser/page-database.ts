@@ -17,7 +17,11 @@ const DATABASE_VERSION = 2
  */
 const OPEN_MS = 15_000
 
+/** Names of the errors of a database that was closed from outside. */
+const LOST = ['AbortError', 'InvalidStateError', 'UnknownError']
+
 type Transaction = IDBPDatabase<Schema>['transaction']
+type Work<T> = (database: Pick<IDBPDatabase<Schema>, 'transaction'>) => Promise<T>
 
 interface Schema extends DBSchema {
   /** In the order in which they began, under a number that the database gives. */
@@ -36,7 +40,7 @@ export interface PageDatabase {
    * Runs a piece of work of one transaction, whose `done` need not be awaited. Whatever the database rejects with
    * becomes ERR_UPLOAD_JOURNAL. The work gets only transactions, which keeps the rest of idb out of our build.
    */
-  use<T>(work: (database: Pick<IDBPDatabase<Schema>, 'transaction'>) => Promise<T>): Promise<T>
+  use<T>(work: Work<T>): Promise<T>
 }
 
 const databases = /* @__PURE__ */ new Map<string, PageDatabase>()
@@ -86,28 +90,30 @@ function createDatabase(name: string, clock: Clock): PageDatabase {
       }
       opening.then(settle, () => settle())
     })
-  return {
-    async use(work) {
-      let aborted: Promise<unknown> | undefined
-      try {
-        const database = await (opened ??= open())
-        const transaction = (...how: Parameters<Transaction>) => {
-          const tx = database.transaction(...how)
-          // Where only a request is awaited, this would reach the page as an unhandled rejection.
-          aborted = tx.done.catch((why: unknown) => why)
-          return tx
-        }
-        return await work({ transaction: transaction as Transaction })
-      } catch (error) {
-        if (isUploadError(error)) throw error
-        // The database may not have been opened at all, or be closed by now. What prevented it may pass, so the next
-        // use opens anew.
-        opened = undefined
-        // Of a request that was given up with its transaction, only the transaction says why.
-        throw explained(((error as Error).name === 'AbortError' && (await aborted)) || error)
+  const attempt = async <T>(work: Work<T>, isLast: boolean): Promise<T> => {
+    let aborted: Promise<unknown> | undefined
+    try {
+      const database = await (opened ??= open())
+      const transaction = (...how: Parameters<Transaction>) => {
+        const tx = database.transaction(...how)
+        // Where only a request is awaited, this would reach the page as an unhandled rejection.
+        aborted = tx.done.catch((why: unknown) => why)
+        return tx
       }
-    },
+      return await work({ transaction: transaction as Transaction })
+    } catch (error) {
+      if (isUploadError(error)) throw error
+      // The database may not have been opened at all, or be closed by now. What prevented it may pass, so the next
+      // use opens anew.
+      opened = undefined
+      // Of a request that was given up with its transaction, only the transaction says why.
+      const why = ((error as Error).name === 'AbortError' && (await aborted)) || error
+      // Somebody who clears the site takes the database from under whatever is being done in that moment.
+      if (isLast || !LOST.includes((why as Error).name)) throw explained(why)
+      return attempt(work, true)
+    }
   }
+  return { use: (work) => attempt(work, false) }
 }
 
 /** The range of everything of one session, in a store whose keys begin with it. */
