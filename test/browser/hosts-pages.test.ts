@@ -22,12 +22,21 @@ addEventListener('fetch', (event) => {
   event.respondWith(request.method === 'PUT' ? told.then(() => fetch(request)) : fetch(request))
 })`
 
-/** Uploads 6 MiB in two parts, from where it runs. */
-async function uploadTo({ baseUrl, apiKey }: { readonly baseUrl: string; readonly apiKey: string }) {
+/** Uploads 6 MiB in two parts, and so many small files, from where it runs. */
+async function uploadTo({
+  baseUrl,
+  apiKey,
+  small = 0,
+}: {
+  readonly baseUrl: string
+  readonly apiKey: string
+  small?: number
+}) {
   const uplink = rig.createUplink({ baseUrl, credentials: { apiKey } })
-  const source = rig.blobSource('a.mp4', new Blob([new Uint8Array(6 * 1024 * 1024)]))
+  const blobs = [new Uint8Array(6 * 1024 * 1024), ...Array.from({ length: small }, () => new Uint8Array(1_000))]
+  const files = blobs.map((bytes, index) => ({ source: rig.blobSource(`${index}.mp4`, new Blob([bytes])) }))
   const session = { movementTypeId: 1, playerId: 'p-17', sessionDate: '2026-11-20', sessionTypeId: 2 }
-  const upload = uplink.uploadVideos({ files: [{ source }], ...session })
+  const upload = uplink.uploadVideos({ files, ...session })
   const retries: string[] = []
   upload.on('retry', ({ error }) => retries.push(error.message))
   const end = await upload.done().then(
@@ -112,6 +121,19 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     await page.evaluate(() => navigator.serviceWorker.controller?.postMessage('go'))
 
     expect(await uploading).toEqual({ end: 'confirmed', retries: [] })
+  })
+
+  test('a hidden page, whose timers the browser holds back, uploads without waiting for any of them', async () => {
+    const page = await openPage(browser, pages.url)
+    await page.evaluate(() => Object.defineProperty(document, 'visibilityState', { get: () => 'hidden' }))
+    // From here on no timer fires at all.
+    await page.clock.install()
+    await page.clock.pauseAt(Date.now() + 60_000)
+
+    expect(await page.evaluate(uploadTo, { baseUrl: service.url, apiKey: API_KEY, small: 30 })).toEqual({
+      end: 'confirmed',
+      retries: [],
+    })
   })
 
   test('an object that a script of the page has put in place of XMLHttpRequest is enough, as long as it does what that does', async () => {
