@@ -28,6 +28,8 @@ export interface CallLife extends ServiceCall {
   /** Set after a try without an answer: its connection may be to blame, so the next try gets a new one. */
   isFreshConnection: boolean
   attempts: number
+  /** A try is on its way, or was when the call was ended. */
+  isSending: boolean
   /** Whether an earlier try may have been acted on. */
   isDoubtful: boolean
   /**

@@ -13,8 +13,8 @@ import { callProtocol } from './protocol-call.ts'
 export interface Registration {
   /** Registers the next files, or fails them; see TransferJob.replenish. */
   next(signal: AbortSignal): Promise<void>
-  /** Registers a file once more. Resolves with false where it is refused. */
-  again(file: LedgerFile, signal: AbortSignal): Promise<boolean>
+  /** Registers a file once more. Rejects with the service's reason where it is refused. */
+  again(file: LedgerFile, signal: AbortSignal): Promise<void>
 }
 
 export function createRegistration(session: DrivenSession): Registration {
@@ -91,15 +91,7 @@ export function createRegistration(session: DrivenSession): Registration {
       }
       if (batch.length > 0) await registerOrFail(batch, isRepeat, signal)
     },
-    async again(file, signal) {
-      try {
-        await register([file], true, signal)
-        return true
-      } catch (error) {
-        if (!isFileRefusal(error)) throw error
-        return false
-      }
-    },
+    again: (file, signal) => register([file], true, signal),
   }
 }
 

@@ -199,6 +199,18 @@ it('with more files than places, each begins as soon as one ends, is read once a
   expect(rig.service.requestsOf('put')).toHaveLength(30)
 })
 
+it('files of one name in one upload arrive each for itself', async () => {
+  const rig = await startRig()
+  const files = [sample('a.mp4', 10, 1), sample('a.mp4', 10, 2), sample('a.mp4', 11 * MIB, 3)]
+
+  const report = await rig.uplink.uploadVideos({ ...VIDEO, files }).done()
+
+  expect(report.status).toBe('confirmed')
+  expect(rig.service.storedFiles().map(({ sha256, isConfirmed }) => [sha256, isConfirmed])).toEqual(
+    files.map(({ sha256 }) => [sha256, true]),
+  )
+})
+
 it('bytes may come from anything that can be read: parts of a source of the host’s own are stored as they are', async () => {
   const rig = await startRig()
   const files = [ownSource('a.mp4', 11 * MIB + 3, 1)]
