@@ -293,7 +293,7 @@ it('asks for no other session for a file that fails while the first one is being
   expect(await renewal).toBe(false)
   expect(sessions()).toBe(2)
   // What is left is ended when all is over. The file stays where a resume takes it up again.
-  expect([record.sessionId(), left()]).toEqual(['s1', ['s2']])
+  expect([record.folded()?.sessionId, left()]).toEqual(['s1', ['s2']])
 })
 
 it('tells the service of a session that is left empty, and goes on doing so until it is told', async () => {

@@ -127,6 +127,22 @@ export interface HostWait {
 }
 
 /**
+ * A host that is unreachable, or answers only that it is unavailable, as an upload shows it. Wall times in ms since 1970.
+ * `operation` is the call that waits; it is absent where parts wait for the storage. `reason` is absent where the storage gives no
+ * answer.
+ */
+export type Outage = Partial<Pick<HostWait, 'operation' | 'reason' | 'status' | 'isDoubtful' | 'isOffline'>> & {
+  readonly who: 'service' | 'storage'
+  /** `host:port`. */
+  readonly host: string
+  readonly sinceMs: number
+  /** When the next try begins. Undefined during a try, which may take as long as `callTimeoutMs` or as a part. */
+  readonly untilMs: number | undefined
+  /** When the upload gives up. Undefined where answers such as 500 are counted instead. */
+  readonly giveUpAtMs: number | undefined
+}
+
+/**
  * Reports the wait of a call that is repeated. Called with a wait after every try, once a person would notice that the answer
  * is missing, or when there is no network. Called without one as each try begins; a pause then lets that try finish. Called
  * with null when many tries make up one call: one of them has its answer, and the next begins. A failure of its own is ignored.
