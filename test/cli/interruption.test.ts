@@ -151,13 +151,12 @@ describe('a signal', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 129],
-  ] as const)('%s stops cleanly with %i and says what is confirmed', async (signal, expected) => {
+  ] as const)('%s stops cleanly, ends with %i and not by the signal, and says what is confirmed', async (signal, expected) => {
     const upload = await stuckUpload('--json')
 
     upload.process.kill(signal)
     const { stdout, stderr } = await upload.ended
 
-    // Not by the signal, which systemd and other programs tell from an exit code.
     expect(upload.process.exitCode).toBe(expected)
     expect(lastLine(stdout)).toMatchObject({
       ...{ event: 'result', flow: 'video', status: 'interrupted', bytes: 12 * MIB + 7, confirmedBytes: 7 },
