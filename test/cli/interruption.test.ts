@@ -151,7 +151,7 @@ describe('a signal', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 129],
-  ] as const)('%s stops cleanly, ends with %i and not by the signal, and says what is confirmed', async (signal, expected) => {
+  ] as const)('%s stops cleanly with exit code %i and says what is confirmed', async (signal, expected) => {
     const upload = await stuckUpload('--json')
 
     upload.process.kill(signal)
