@@ -6,6 +6,8 @@ export interface Announcer {
   readonly region: HTMLElement
   /** `about` names the topic of a message, which replaces an earlier one about it that was not announced yet. */
   say(message: string, about?: string): void
+  /** Leaves nothing to read of what was said, since the message about this topic holds no longer. Nothing is announced. */
+  takeBack(about: string): void
 }
 
 const TOGETHER_MS = 400
@@ -26,6 +28,10 @@ export function createAnnouncer(): Announcer {
       waiting.delete(about)
       waiting.set(about, message)
       timer ??= setTimeout(speak, TOGETHER_MS)
+    },
+    takeBack(about) {
+      waiting.delete(about)
+      region.replaceChildren()
     },
   }
 }

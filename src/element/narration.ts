@@ -23,6 +23,7 @@ export function createNarration(
   /** The confirmed share at the last look, rounded down to a quarter. It falls when files are added. */
   let quarter = 0
   const cutOff = new Set<string>()
+  const paused = new Set<string>()
   /** Says where things stand. If several such messages come together, only the last is said. */
   const sayStanding = (message: string): void => announcer.say(message, 'standing')
 
@@ -38,7 +39,12 @@ export function createNarration(
   }
   const tellState = ({ upload: { key, state } }: Job): void => {
     const { filesConfirmed, filesTotal } = list.totals()
-    if (state === 'paused') sayStanding(words().pausedAt(filesConfirmed, filesTotal))
+    // The person who resumes it need not be told, but what was said can still be read.
+    if (paused.delete(key)) announcer.takeBack('standing')
+    if (state === 'paused') {
+      paused.add(key)
+      sayStanding(words().pausedAt(filesConfirmed, filesTotal))
+    }
     // A session that could not be created is created first.
     if (!/waiting|creat/.test(state) && cutOff.delete(key) && state === 'uploading')
       announcer.say(words().saidStarted(filesTotal - filesConfirmed))

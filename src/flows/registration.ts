@@ -13,8 +13,8 @@ import { callProtocol } from './protocol-call.ts'
 export interface Registration {
   /** Registers the next files, or fails them; see TransferJob.replenish. */
   next(signal: AbortSignal): Promise<void>
-  /** Registers a file once more. Resolves with false where it is refused. */
-  again(file: LedgerFile, signal: AbortSignal): Promise<boolean>
+  /** Registers a file once more. Rejects with the service's reason where it is refused. */
+  again(file: LedgerFile, signal: AbortSignal): Promise<void>
 }
 
 export function createRegistration(session: DrivenSession): Registration {
@@ -40,13 +40,15 @@ export function createRegistration(session: DrivenSession): Registration {
     const type = 'files.registering'
     await record.write({ type, fileIndexes })
     const plans = files.map((file) => file.plan)
+    let isUnheard = false as boolean
+    const onUnheard = (): void => void (isUnheard = true)
     const ask = async (onWaiting: OnWaiting) =>
-      protocol.register?.(record.sessionOf(known(files[0])), plans, { isRepeat, signal, onWaiting })
+      protocol.register?.(record.sessionOf(known(files[0])), plans, { isRepeat, signal, onWaiting, onUnheard })
     let addressed: readonly AddressedFile[] = []
     try {
       addressed = (await callProtocol(session, signal, ask)) ?? []
     } catch (error) {
-      if (hasOthers && !isRepeat && (wasInVain(error) || isForeign(error)))
+      if (hasOthers && !isRepeat && (isUnheard || wasInVain(error) || isForeign(error)))
         await record.write({ type, fileIndexes, isRefused: true })
       throw error
     }
@@ -91,15 +93,7 @@ export function createRegistration(session: DrivenSession): Registration {
       }
       if (batch.length > 0) await registerOrFail(batch, isRepeat, signal)
     },
-    async again(file, signal) {
-      try {
-        await register([file], true, signal)
-        return true
-      } catch (error) {
-        if (!isFileRefusal(error)) throw error
-        return false
-      }
-    },
+    again: (file, signal) => register([file], true, signal),
   }
 }
 

@@ -82,7 +82,12 @@ export function createRenewal(options: RenewalOptions, register: Registration['a
     if (renewAddresses) return askHost(options, renewAddresses, file, signal)
     const isExpired = error.code === 'ERR_UPLOAD_ADDRESS_EXPIRED'
     const isGone = protocol.confirm && isUploadGone(error)
-    if (protocol.register && !isGone) return countOf(file) <= MAX_REFUSALS && register(file, signal)
+    if (protocol.register && !isGone) {
+      if (countOf(file) > MAX_REFUSALS) return false
+      // Where it is refused, the service's reason is the file's: it may not know the session any more, which no later try changes.
+      await register(file, signal)
+      return true
+    }
     // A new session voids receipts, so a refusal that contradicts the address's own deadline is not believed at once. The same
     // address is tried again the first few times, and for as long as other parts of the file get through.
     const count = isDead ? Infinity : countOf(file)

@@ -60,6 +60,21 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(bars[0]?.name).toBe('All files together')
   })
 
+  test('leaves nothing to read of a pause that is over', async () => {
+    const page = await openPage()
+    await addElement(page)
+    const letGo = await uploadHalf(page)
+    const said = page.getByRole('status')
+    await button(page, 'Pause').click()
+    await said.getByText('Paused. 1 of 2 files confirmed').waitFor()
+
+    await button(page, 'Resume').click()
+
+    await button(page, 'Pause').waitFor()
+    expect(await said.textContent()).toBe('')
+    await letGo()
+  })
+
   test('says the share of a file once, beside what else is known of it', async () => {
     const page = await openPage()
     await startTwo(page)

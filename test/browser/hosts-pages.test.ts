@@ -148,7 +148,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
             get(_, name) {
               const value: unknown = Reflect.get(to, name)
               if (/^[A-Z_]+$/.test(String(name))) return undefined
-              return typeof value === 'function' ? value.bind(to) : value
+              return typeof value === 'function' ? (value.bind(to) as unknown) : value
             },
             set: (_, name, value) => Reflect.set(to, name, value),
           },

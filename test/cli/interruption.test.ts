@@ -151,13 +151,13 @@ describe('a signal', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 129],
-  ] as const)('%s stops cleanly with exit code %i and says what is confirmed', async (signal, expected) => {
+  ] as const)('%s stops cleanly with %i and says what is confirmed', async (signal, expected) => {
     const upload = await stuckUpload('--json')
-
     upload.process.kill(signal)
-    const { stdout, stderr } = await upload.ended
+    const { code, stdout, stderr } = await upload.ended
 
-    expect(upload.process.exitCode).toBe(expected)
+    // By its code and not by the signal: systemd, a container and other programs tell the two apart.
+    expect([code, upload.process.exitCode]).toEqual([expected, expected])
     expect(lastLine(stdout)).toMatchObject({
       ...{ event: 'result', flow: 'video', status: 'interrupted', bytes: 12 * MIB + 7, confirmedBytes: 7 },
       sessionId: service.storedFiles()[0]?.sessionId,

@@ -28,7 +28,11 @@ function narrating(filesConfirmed = 6, phase: Phase = 'uploading', filesFailed =
   const told: (readonly [name: string, detail: unknown])[] = []
   const counts = { filesTotal: 20, filesConfirmed, filesFailed, sentBytes: 0, confirmedBytes: 0, totalBytes: 1 }
   const narration = createNarration(
-    { region: undefined as never, say: (message) => said.push(message) },
+    {
+      region: undefined as never,
+      say: (message) => said.push(message),
+      takeBack: (about) => said.push(`(no more: ${about})`),
+    },
     (name, detail) => void told.push([name, detail]),
     () => createWords(englishTexts, 'en'),
     { phase: () => phase, totals: () => ({ ...counts, bytesPerSecond: 0, remainingMs: undefined }) },
@@ -100,6 +104,7 @@ it('says that the next try is now while it is, and no time', () => {
 it('does not say what the person did anyway, nor an end of an outage that there was not', () => {
   expect(narrated(['creating', 'uploading', 'pausing', 'paused', 'uploading', 'settling'])).toEqual([
     'Paused. 6 of 20 files confirmed',
+    '(no more: standing)',
   ])
 })
 

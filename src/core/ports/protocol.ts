@@ -101,6 +101,8 @@ export interface RegisterOptions {
   readonly isRepeat: boolean
   readonly signal: AbortSignal
   readonly onWaiting?: OnWaiting
+  /** To be called where `signal` ends the call before the far end can have heard of these names. Its reason cannot say so. */
+  readonly onUnheard?: () => void
 }
 
 /** The wait of a call that has no answer yet and is repeated. Wall times, ms since 1970. */
