@@ -26,7 +26,7 @@ export type Caller = (call: ServiceCall, options: CallOptions) => Promise<CallRe
 
 /** Makes the function that makes calls. */
 export function createCaller(context: CallContext): Caller {
-  return (call, { signal, onWaiting }) => {
+  return (call, { signal, onWaiting, onUnheard }) => {
     const controller = new AbortController()
     const leaves = [context.signal, signal].map((each) => each && onAbort(each, () => controller.abort(each.reason)))
     const life: CallLife = {
@@ -35,10 +35,12 @@ export function createCaller(context: CallContext): Caller {
       isFreshConnection: false,
       attempts: 0,
       isDoubtful: false,
+      isSending: false,
       missingTries: 0,
       ...call,
     }
     return live(context, life, onWaiting).finally(() => {
+      if (life.signal.aborted && !life.isSending && !life.isDoubtful) onUnheard?.()
       context.memory.leave(life)
       leaves.forEach((leave) => leave?.())
     })
@@ -96,7 +98,9 @@ async function ask(context: CallContext, life: CallLife): Promise<Failure | unde
 
 /** Sends the call, or the question in its place. */
 async function send(context: CallContext, sent: ServiceCall, life: CallLife): Promise<TransportReply | TransportError> {
+  life.isSending = true
   const outcome = await attemptCall(context, sent, life)
+  life.isSending = false
   life.isFreshConnection = !('status' in outcome)
   context.memory.hear(outcome)
   return outcome

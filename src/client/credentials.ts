@@ -36,13 +36,15 @@ export interface CredentialHolder {
 
 /**
  * Checks credentials and hides them. Throws ERR_UPLOAD_INVALID_ARGUMENT for a value that is empty or cannot stand in a
- * header. A function's value is checked when it arrives. `timeoutMs`: how long a function may take.
+ * header. A function's value is checked when it arrives. `timeoutMs`: how long a function may take. `signal`: nobody
+ * waits for it any more.
  */
 export function createCredentialHolder(
   credentials: Credentials,
   bearerHeader: BearerHeader,
   clock: Clock,
   timeoutMs: number,
+  signal?: AbortSignal,
 ): CredentialHolder {
   const { label, source } = sourceOf(credentials)
   const toHeader = (secret: unknown): CredentialHeader => {
@@ -55,7 +57,7 @@ export function createCredentialHolder(
   let known = canRefresh ? undefined : toHeader(source)
   let asking: Promise<CredentialHeader> | undefined
   const ask = (): Promise<CredentialHeader> => {
-    asking ??= askSource(clock, timeoutMs, source as () => string, label)
+    asking ??= askSource(clock, timeoutMs, source as () => string, label, signal)
       .then((secret) => (known = toHeader(secret)))
       .finally(() => (asking = undefined))
     return asking
@@ -90,6 +92,7 @@ async function askSource(
   timeoutMs: number,
   source: () => string | Promise<string>,
   label: string,
+  signal?: AbortSignal,
 ): Promise<string> {
   const late = timeout(`The ${label} function gave no answer within ${timeoutMs / 1000} s.`)
   const details = { credential: label }
@@ -100,6 +103,7 @@ async function askSource(
       timeoutMs,
       () => late,
       async () => source(),
+      signal,
     )
   } catch (error) {
     const isLate = error === late

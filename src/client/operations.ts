@@ -20,6 +20,8 @@ import type {
 export interface CallOptions {
   /** Ends the call at once, with the signal's reason. */
   readonly signal?: AbortSignal | undefined
+  /** Called when the signal has ended the call and no try can have been heard: the reason itself cannot say so. */
+  readonly onUnheard?: (() => void) | undefined
   /**
    * Called without a wait as each try begins. Called with one after each failed try, once the answer has been missing
    * for two seconds, or at once if this machine is offline. A failure of its own is ignored.

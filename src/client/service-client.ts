@@ -82,7 +82,7 @@ export function createClient(options: ServiceClientOptions): {
     invalid('bearerHeader is unknown: give Authorization or Authentication.')
   // The text 'false' must not allow what it denies.
   const baseUrl = parseBaseUrl(options.baseUrl, checkBoolean(isHttpAllowed, 'isHttpAllowed'))
-  const credentials = createCredentialHolder(options.credentials, bearerHeader, clock, timeoutMs)
+  const credentials = createCredentialHolder(options.credentials, bearerHeader, clock, timeoutMs, options.signal)
   const list = routes['requestedAnalyses.list']
   // It only matters that an answer comes, so of a long list one byte is kept.
   const question = { operation: list.words, url: baseUrl.resolve(list.path), maxReplyBytes: 1, ...list }

@@ -10,15 +10,22 @@ import { createRateMeter, timeLeft } from './rate-meter.ts'
 
 /** What was sent and what is confirmed of a file, or of all. */
 export interface Sent {
+  /** Bytes handed to the network, without those of lost attempts; falls when an attempt is lost. */
   readonly sentBytes: number
+  /** Bytes with a receipt; falls only with `session.replaced`. */
   readonly confirmedBytes: number
 }
 
+/** How far all files are together. */
 export interface ProgressSnapshot extends Sent {
+  /** Total size of all files. */
   readonly totalBytes: number
-  /** Bytes per second handed to the network over the last seconds, including what was sent in vain; 0 while unknown. */
+  /** Bytes handed to the network in a second, smoothed over some seconds, with those sent in vain; 0 until known. */
   readonly bytesPerSecond: number
-  /** Time until everything is sent at this rate, ms; 0 when it is, undefined while unknown or while nothing has moved for 5 s. */
+  /**
+   * Time until everything is sent at this rate, ms; 0 once it is, while answers may still be awaited. Undefined until a rate is
+   * known, and while nothing has moved for 5 s.
+   */
   readonly remainingMs: number | undefined
 }
 

@@ -5,10 +5,10 @@ import { createActor, fromPromise, type NonReducibleUnknown } from 'xstate'
 import { checkBoolean, checkFunction, checkId, checkText } from '../client/checks.ts'
 import type { RequestedAnalysis } from '../client/contract.ts'
 import { isId } from '../client/contract/fields.ts'
-import type { CallOptions, ServiceClient } from '../client/operations.ts'
+import type { CallOptions } from '../client/operations.ts'
 import { isUploadError, summarize } from '../core/errors.ts'
 import { given } from '../core/given.ts'
-import type { Clock, HostWait } from '../core/ports.ts'
+import type { HostWait } from '../core/ports.ts'
 import type { AnalysisContext, AnalysisMachineInput, AnalysisStatus } from '../machines/analysis-data.ts'
 import { analysisMachine } from '../machines/analysis.ts'
 import { AnalysisFailedError, type AnalysisReport } from './analysis-report.ts'
@@ -17,14 +17,11 @@ import { createDraft, createSegments, submitDraft } from './analysis-steps.ts'
 import type { Analysis, AnalysisEvents, AnalysisOptions, AnalysisRequestInput, AnalysisState } from './analysis.ts'
 import { createEmitter } from './emitter.ts'
 import { checkPolling, pollAnalysis } from './polling.ts'
-import { checkSignal, letGoError, type LetGoBy, type Running } from './running.ts'
+import { checkSignal, letGoError, type LetGoBy } from './running.ts'
+import type { FlowContext } from './upload-definition.ts'
 import { asOutage } from './waits.ts'
 
-export interface AnalysisPorts {
-  readonly client: ServiceClient
-  readonly clock: Clock
-  readonly running: Running
-}
+type AnalysisPorts = Pick<FlowContext, 'client' | 'clock' | 'running'>
 
 export function requestAnalysis(ports: AnalysisPorts, input: AnalysisRequestInput): Analysis {
   checkText(input.name, 'name')
@@ -137,7 +134,7 @@ function startAnalysis(
     actor.send({ type: 'analysis.stop' })
   }
   actor.start()
-  running.add(outcome, stop, options.signal).catch(() => undefined)
+  void running.add(outcome, stop, options.signal)
 
   return {
     get state() {

@@ -2,12 +2,13 @@
 
 import { isUploadError, UploadError, type ErrorSummary, type UploadErrorCode } from '../core/errors.ts'
 import type { FlowName } from '../core/journal/journal.ts'
+import type { Outage } from '../core/ports.ts'
+import type { ProgressSnapshot } from '../core/progress.ts'
 import type { EndStatus } from '../machines/session-data.ts'
 import type { Events } from './emitter.ts'
 import type { SessionReplaced } from './renewal.ts'
-import type { Outage } from './waits.ts'
 
-export type { Outage } from './waits.ts'
+export type { Outage } from '../core/ports.ts'
 
 /** What an upload is doing, or how it ended. */
 export type UploadState =
@@ -23,17 +24,7 @@ export type UploadState =
   | EndStatus
 
 /** How far all files of an upload are together. Sizes in bytes. */
-export interface UploadProgress {
-  /** Bytes handed to the network, without those of lost attempts; falls when an attempt is lost. */
-  readonly sentBytes: number
-  /** Bytes with a receipt; falls only with `session.replaced`. */
-  readonly confirmedBytes: number
-  /** Total size of all files. */
-  readonly totalBytes: number
-  /** Bytes handed to the network in a second, smoothed over some seconds; 0 until known. */
-  readonly bytesPerSecond: number
-  /** Time until everything is sent at this rate, ms; 0 once it is, while answers may still be awaited. Undefined until a rate is known. */
-  readonly remainingMs: number | undefined
+export interface UploadProgress extends ProgressSnapshot {
   readonly filesConfirmed: number
   readonly filesFailed: number
   readonly filesTotal: number

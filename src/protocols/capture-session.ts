@@ -66,8 +66,8 @@ export function captureSession(options: CaptureSessionOptions): Protocol {
       const session = await client.mocapSessions.create(options as MocapSessionInput, { signal, onWaiting })
       return { sessionId: session.sessionId, hasPossibleOrphan: session.hasPossibleOrphan ?? false }
     },
-    async register(sessionId, files, { isRepeat, signal, onWaiting }: RegisterOptions) {
-      const calling = { signal, onWaiting }
+    async register(sessionId, files, { isRepeat, ...calling }: RegisterOptions) {
+      const { signal, onWaiting } = calling
       try {
         return await registerNames(sessionId, files, reprocess, calling)
       } catch (error) {

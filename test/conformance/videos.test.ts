@@ -231,7 +231,7 @@ describe.skipIf(isAbsent)('PATCH /upload_videos', () => {
     expect(md5(read)).toBe(md5(Buffer.concat([first, last])))
   })
 
-  it('marks a file failed, twice alike, does not show it as stored, and still takes it when it is there', async () => {
+  it('answers a report that a file failed 200, also a second one, and still takes the file when it is there', async () => {
     const [clip] = await openVideo({ bytes: 5, chunks: 1 })
     await put(clip!.urls[0]!, 'hello')
     const fail = () => confirm(clip!, [], { upload_successful: false })

@@ -285,6 +285,16 @@ describe('a close', () => {
     expect([requests.length - before, clock.pending]).toEqual([0, 0])
   })
 
+  it('asks no longer for a credential that nobody gives: no timer keeps the process alive', async () => {
+    const credentials = { apiKey: () => new Promise<string>(() => undefined) }
+    const { uplink, clock } = createFarEnd({ service, storage: goodStorage, credentials })
+    const call = uplink.client.requestedAnalyses.list()
+    await clock.advance(0)
+    await Promise.all([uplink.close(), expect(call).rejects.toMatchObject({ code: 'ERR_UPLOAD_CLOSED' })])
+
+    expect(clock.pending).toBe(0)
+  })
+
   it('lets go of what a resume takes up meanwhile, and waits for that', async () => {
     const first = await begin({ storage: unanswered })
     await first.settled(first.uplink.close())

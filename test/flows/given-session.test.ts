@@ -8,8 +8,9 @@ import { memoryJournal } from '../../src/adapters/web/memory-journal.ts'
 import { TransportError } from '../../src/core/errors.ts'
 import type { Journal } from '../../src/core/ports.ts'
 import type { Upload } from '../../src/flows/upload.ts'
+import type { UplinkOptions } from '../../src/uplink.ts'
 import { createFarEnd, endOf, goodStorage, type Answer } from '../security/far-end.ts'
-import { noWay } from './outage-rig.ts'
+import { noWay, noWayBy } from './outage-rig.ts'
 
 const GIVEN = { mocapTypeId: 2, sessionId: 'theirs' }
 const files = [{ source: bytesSource('a.action', new Uint8Array(3)) }]
@@ -17,7 +18,11 @@ const PAGE = { status: 200, headers: { 'content-type': 'text/html' }, body: '<ht
 const ANSWER_LOST = new TransportError('ERR_UPLOAD_NETWORK', 'Lost', { phase: 'answer', ending: 'doubtful' })
 
 /** A service whose session has the name already, and that is away for as long as `isAway`. */
-function createTheirs(journal: Journal = memoryJournal(), lost: () => Answer | Error = noWay) {
+function createTheirs(
+  journal: Journal = memoryJournal(),
+  lost: () => Answer | Error = noWay,
+  options: Partial<UplinkOptions> = {},
+) {
   const state = { isAway: false, overwrites: 0 }
   const service = (_request: unknown, body: Uint8Array): Answer | Error => {
     if (state.isAway) return lost()
@@ -26,7 +31,8 @@ function createTheirs(journal: Journal = memoryJournal(), lost: () => Answer | E
     state.overwrites += 1
     return { status: 200, body: { 'a.action': 'https://store.example/k' } }
   }
-  return { state, journal, ...createFarEnd({ service, storage: goodStorage, journal, isFirstContactAwaited: true }) }
+  const more = { isFirstContactAwaited: true, ...options }
+  return { state, journal, ...createFarEnd({ service, storage: goodStorage, journal, ...more }) }
 }
 
 type Theirs = ReturnType<typeof createTheirs>
@@ -75,6 +81,33 @@ it.each([
   }
 
   expect(end.error).toMatchObject({ report: { files: [{ error: { status: 409 } }] } })
+  expect(rig.state.overwrites).toBe(0)
+})
+
+it('overwrites nothing for an upload that is paused as soon as its first try has reached nobody', async () => {
+  const rig = createTheirs(memoryJournal(), () => noWayBy('ECONNREFUSED'))
+  rig.state.isAway = true
+  const upload = rig.uplink.uploadCaptures({ ...GIVEN, files })
+  await rig.clock.advance(1)
+  expect([upload.state, rig.requests.length]).toEqual(['uploading', 1])
+
+  expect((await endAfterPause(rig, upload)).error).toMatchObject({ report: { files: [{ error: { status: 409 } }] } })
+  expect(rig.state.overwrites).toBe(0)
+})
+
+it('overwrites nothing for an upload that is paused while its key is still asked for', async () => {
+  let give: (key: string) => void = () => undefined
+  const key = new Promise<string>((resolve) => (give = resolve))
+  const rig = createTheirs(memoryJournal(), noWay, { credentials: { apiKey: () => key } })
+  const upload = rig.uplink.uploadCaptures({ ...GIVEN, files })
+  await rig.clock.advance(1_000)
+  expect([upload.state, rig.requests.length]).toEqual(['uploading', 0])
+  upload.pause()
+  await rig.clock.advance(1_000)
+  give('key-of-the-tests')
+  upload.resume()
+
+  expect((await rig.settled(endOf(upload))).error).toMatchObject({ report: { files: [{ error: { status: 409 } }] } })
   expect(rig.state.overwrites).toBe(0)
 })
 
