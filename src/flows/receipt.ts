@@ -32,6 +32,7 @@ export interface DeliveredFile {
   readonly bytes: number
   readonly sessionId?: string | number
   readonly serverFileId?: string | number
+  /** Not `confirmed` if it was given up with its session after that. */
   readonly status: 'confirmed' | 'failed' | 'unfinished'
   /** When the service accepted the file. */
   readonly confirmedAt?: string
@@ -56,7 +57,9 @@ export interface DeliveredPart {
 /** Throws as foldJournal does. */
 export function makeReceipt(records: readonly JournalRecord[]): DeliveryReceipt {
   const folded = foldJournal(records)
-  const { key, flow, sessionId, place, beganAt } = folded
+  const { key, flow, sessionId, place, beganAt, keepsConfirmed } = folded
+  // The service has removed them, or will once it can be told: who trusts in them may erase the last copy.
+  const areGivenUp = flow === 'video' && /^cancel/.test(place) && keepsConfirmed !== true
   return {
     format: RECEIPT_FORMAT,
     version: RECEIPT_VERSION,
@@ -66,7 +69,10 @@ export function makeReceipt(records: readonly JournalRecord[]): DeliveryReceipt 
     status: finalStatusOf(place) ?? 'open',
     beganAt: isoTime(beganAt),
     lastRecordAt: isoTime(records.at(-1)?.at ?? beganAt),
-    files: folded.ledger.files.map(deliveredFile),
+    files: folded.ledger.files.map((file) => ({
+      ...deliveredFile(file),
+      ...(areGivenUp && file.state === 'confirmed' ? { status: 'unfinished' } : {}),
+    })),
   }
 }
 

@@ -108,3 +108,21 @@ it('and a report call no file verified of which the storage proved only one part
     files: [{ status: 'confirmed', isVerified: false, parts: [{ isVerified: true }, { isVerified: false }] }],
   })
 })
+
+it.each([
+  ['a video that was given up with its session, confirmed or not', 'video', {}, 'unfinished'],
+  ['a video that stayed when the rest was given up', 'video', { keepsConfirmed: true }, 'confirmed'],
+  ['a capture, which no cancel takes away', 'capture', {}, 'confirmed'],
+] as const)('says what holds of %s', (_what, flow, how, status) => {
+  const records: JournalRecord[] = [
+    ...[{ ...begun, flow } as JournalRecord, created, received(0, 1, 3), received(0, 2, 6)],
+    { at: AT, type: 'file.confirmed', fileIndex: 0 },
+    { at: AT, type: 'session.cancelling', ...how },
+  ]
+  expect(makeReceipt(records).files[0]?.status).toBe(status)
+  records.push(
+    { at: AT, type: 'session.cancelled', isServiceTold: true },
+    { at: AT, type: 'session.settled', status: 'cancelled' },
+  )
+  expect(makeReceipt(records).files[0]?.status).toBe(status)
+})
