@@ -74,8 +74,8 @@ export interface BrowserUplink extends Uplink {
  * Creates an Uplink for a browser. Nothing is verified without a hasher; `mocap-uplink/browser-hasher` provides one. Sessions
  * are kept in memory only when the page is not secure or has no storage, such as a frame without an origin. A worker cannot see
  * that its page may store nothing, where reading `localStorage` throws: give `journal: memoryJournal()` there. `concurrency`
- * defaults to 5, since a browser opens six connections to an HTTP/1 host. `concurrency: 'auto'`, `limitRate` and `isBackground`
- * need the option `tuning`: `adaptiveTuning` from `mocap-uplink/tuning`.
+ * defaults to 5, since a browser opens six connections to an HTTP/1 host; with `isBackground` to `auto`, which is four at most.
+ * `concurrency: 'auto'`, `limitRate` and `isBackground` need the option `tuning`: `adaptiveTuning` from `mocap-uplink/tuning`.
  */
 export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
   const {
@@ -94,7 +94,7 @@ export function createUplink(options: BrowserUplinkOptions): BrowserUplink {
     {
       ...own,
       // An option that is present but undefined counts as absent.
-      concurrency: own.concurrency ?? PLACES_PER_HOST,
+      concurrency: own.concurrency ?? (own.isBackground ? 'auto' : PLACES_PER_HOST),
       partSizeBytes: own.partSizeBytes ?? ((bytes) => defaultPartSize(bytes, PARTS_PER_FILE)),
     },
     {

@@ -3,6 +3,7 @@
 
 import { existsSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
+import { setImmediate as turnEnds } from 'node:timers/promises'
 import { CommanderError } from 'commander'
 import { adviceOn } from '../core/advice.ts'
 import { redactText } from '../core/redact.ts'
@@ -37,7 +38,12 @@ export async function runCli(args: readonly string[]): Promise<void> {
     addToResult: (fields) => void Object.assign(added, fields),
     exitWith: (code) => void (exitCode = code),
   }
-  const end = (code: number) => interruption.end(code, (text) => output.complain(text))
+  const end = async (code: number): Promise<void> => {
+    await output.flushed()
+    // A thread whose answer has led here counts as away until this turn is over. Signals that come meanwhile change nothing.
+    await turnEnds()
+    interruption.end(code, (text) => output.complain(text))
+  }
   const beganAtMs = performance.now()
   const program = createProgram(context)
   const ending = (): Ending => {
@@ -47,7 +53,7 @@ export async function runCli(args: readonly string[]): Promise<void> {
   }
   process.on('uncaughtException', (error) => {
     tellFailed(error, ending())
-    void output.flushed().then(() => end(EXIT.failed))
+    void end(EXIT.failed)
   })
   try {
     refuseSecretsOnCommandLine(args)
@@ -59,7 +65,7 @@ export async function runCli(args: readonly string[]): Promise<void> {
   const isForLines = output.isForDocument || isListing(flow) || hasFlag(args, '--dry-run')
   if (output.hasLost && exitCode === EXIT.done && isForLines) exitCode = EXIT.failed
   // Connections that are kept open for the next request would keep the process alive for a while.
-  end(exitCode)
+  await end(exitCode)
 }
 
 interface Ending {

@@ -104,14 +104,11 @@ function exitWhenFree(exitCode: number, tell: (text: string) => void): void {
   const exitIfFree = (): void => {
     if (!hasThreadAway()) process.exit(exitCode)
   }
-  // A thread whose answer has led here counts as away until this turn is over. Signals that come meanwhile change nothing.
-  setImmediate(() => {
-    exitIfFree()
-    for (const name of SIGNALS) process.removeAllListeners(name)
-    setInterval(exitIfFree, LOOK_AGAIN_MS)
-    setTimeout(() => tell(`${SILENT} Waiting for it for up to a minute; Ctrl-C ends at once.`), TOLD_AFTER_MS)
-    setTimeout(() => process.kill(process.pid, 'SIGKILL'), FREE_WITHIN_MS)
-  })
+  exitIfFree()
+  for (const name of SIGNALS) process.removeAllListeners(name)
+  setInterval(exitIfFree, LOOK_AGAIN_MS)
+  setTimeout(() => tell(`${SILENT} Waiting for it for up to a minute; Ctrl-C ends at once.`), TOLD_AFTER_MS)
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), FREE_WITHIN_MS)
 }
 
 /** Whether one of Node's threads waits for the system. On Windows a process cannot end by a signal. */

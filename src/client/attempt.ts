@@ -23,7 +23,7 @@ export interface ServiceCall {
   readonly maxReplyBytes?: number
 }
 
-export interface AttemptPorts {
+export interface CallPorts {
   readonly transport: Transport
   readonly clock: Clock
   readonly timeoutMs: number
@@ -32,7 +32,7 @@ export interface AttemptPorts {
 
 /** Sends a call once. Returns the answer, or why none came. Rejects with the signal's reason when aborted. */
 export async function attemptCall(
-  ports: AttemptPorts,
+  ports: CallPorts,
   call: ServiceCall,
   options: { readonly credential: CredentialHeader; readonly isFreshConnection: boolean; readonly signal: AbortSignal },
 ): Promise<TransportReply | TransportError> {

@@ -1,16 +1,14 @@
 // The errors of a call without success, in words that say what was asked for.
 
-import { HttpStatusError, UploadError, withDetails } from '../core/errors.ts'
+import { detailsOf, HttpStatusError, UploadError, withDetails } from '../core/errors.ts'
 import type { UploadErrorCode, TransportError } from '../core/errors.ts'
 import type { Explain, TransportReply } from '../core/ports.ts'
 import type { HostMemory } from './host-memory.ts'
-import { serviceCodeOf, serviceWords } from './reply.ts'
+import { serviceCodeOf, serviceWords, type Asked } from './reply.ts'
 import { classOfStatus, type AnswerClass } from './status.ts'
 
-/** What was asked for: the operation, its name for people, and what has become of it so far. */
-export interface Asked {
-  readonly operation: string
-  readonly words: string
+/** What was asked for, and what has become of it so far. */
+interface AskedSoFar extends Asked {
   readonly attempts: number
   /** Whether this try or an earlier one may have been acted on. */
   readonly isDoubtful: boolean
@@ -20,7 +18,7 @@ export interface Asked {
  * The error of an answer that is no success. `secret` is the credential, which no quoted word of the answer may repeat.
  */
 export function statusError(
-  asked: Asked,
+  asked: AskedSoFar,
   reply: TransportReply,
   secret: string,
   retryAfterMs?: number,
@@ -46,16 +44,16 @@ export function statusError(
     serviceCode: serviceCodeOf(reply, secret),
     retryAfterMs,
     isRetryable: answerClass === 'again',
-    details: { ...detailsOf(asked), isBaseUrlDoubtful: answerClass === 'redirect' || undefined },
+    details: { ...askedDetails(asked), isBaseUrlDoubtful: answerClass === 'redirect' || undefined },
   })
 }
 
 /** The error of a call that has used up its tries. The last failure is its cause. */
-export function exhausted(asked: Asked, cause: UploadError): UploadError {
+export function exhausted(asked: AskedSoFar, cause: UploadError): UploadError {
   return new UploadError('ERR_UPLOAD_RETRIES_EXHAUSTED', `${gaveUp(asked)} The last: ${cause.message}`, {
     cause,
     isRetryable: true,
-    details: { status: (cause as Partial<HttpStatusError>).status, ...detailsOf(asked) },
+    details: { status: (cause as Partial<HttpStatusError>).status, ...askedDetails(asked) },
   })
 }
 
@@ -65,12 +63,12 @@ export function exhausted(asked: Asked, cause: UploadError): UploadError {
  */
 export function unreachable(
   { host, hasAnswered }: Pick<HostMemory, 'host' | 'hasAnswered'>,
-  asked: Asked,
+  asked: AskedSoFar,
   { error, reason }: { readonly error: UploadError; readonly reason: string },
   awayMs?: number,
 ): UploadError {
   // Whoever gives the credential is out of reach, and not this host.
-  if (credentialOf(error)) return withDetails(error, detailsOf(asked))
+  if (credentialOf(error)) return withDetails(error, askedDetails(asked))
   const time = awayMs === undefined ? '' : ` for ${Math.round(awayMs / 1000)} s`
   const { status } = error as Partial<HttpStatusError>
   const isBaseUrlDoubtful = !hasAnswered || undefined
@@ -78,18 +76,18 @@ export function unreachable(
     status === undefined
       ? `Could not reach ${host}${time} (${reason}). ${gaveUp(asked)} Check ${isBaseUrlDoubtful ? 'the base URL and ' : ''}the network.`
       : `${host} was asked in vain${time}. ${gaveUp(asked)} The last: ${error.message}`
-  const details = { host, forMs: awayMs, status, isBaseUrlDoubtful, ...detailsOf(asked) }
+  const details = { host, forMs: awayMs, status, isBaseUrlDoubtful, ...askedDetails(asked) }
   return new UploadError('ERR_UPLOAD_HOST_UNREACHABLE', message, { cause: error, isRetryable: true, details })
 }
 
 /** The error of a call that got no answer and must not be risked again. */
-export function doubtfulEnd(asked: Asked, cause: TransportError): UploadError {
+export function doubtfulEnd(asked: AskedSoFar, cause: TransportError): UploadError {
   const code = cause.code === 'ERR_UPLOAD_TIMEOUT' ? cause.code : 'ERR_UPLOAD_NETWORK'
   const message = `The service gave no answer (${reasonOf(cause)}) when asked to ${asked.words}, so it may or may not have been done.`
-  return new UploadError(code, message, { cause, details: detailsOf(asked) })
+  return new UploadError(code, message, { cause, details: askedDetails(asked) })
 }
 
-export function detailsOf({ operation, attempts, isDoubtful }: Asked): UploadError['details'] {
+export function askedDetails({ operation, attempts, isDoubtful }: AskedSoFar): UploadError['details'] {
   return { operation, attempts, isDoubtful }
 }
 
@@ -102,11 +100,11 @@ export function reasonOf(error: TransportError, explain?: Explain): string {
   return error.phase === 'connect' ? 'no connection' : 'connection lost'
 }
 
-/** Which credential a function failed to give. An error of another copy of the package may have no details. */
-function credentialOf({ details }: UploadError): string | undefined {
-  return ({ ...details } as { readonly credential?: string }).credential
+/** Which credential a function failed to give. */
+function credentialOf(error: UploadError): string | undefined {
+  return detailsOf(error)['credential'] as string | undefined
 }
 
-function gaveUp({ attempts, words }: Asked): string {
+function gaveUp({ attempts, words }: AskedSoFar): string {
   return `Gave up after ${attempts} attempt${attempts > 1 ? 's' : ''} to ${words}.`
 }

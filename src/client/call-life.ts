@@ -1,13 +1,13 @@
 // The state of a call on its way, and what its steps work with.
 
 import type { Explain } from '../core/ports.ts'
-import type { AttemptPorts, ServiceCall } from './attempt.ts'
+import type { CallPorts, ServiceCall } from './attempt.ts'
 import type { CredentialHeader, CredentialHolder } from './credentials.ts'
 import type { HostMemory } from './host-memory.ts'
 import type { Patience } from './persist.ts'
 
 /** What all calls of one client share. */
-export interface CallContext extends AttemptPorts, Patience {
+export interface CallContext extends CallPorts, Patience {
   readonly credentials: CredentialHolder
   /** A call that changes nothing, made to ask whether the service is there. */
   readonly question: ServiceCall

@@ -8,7 +8,7 @@ import { isWireObject, ownField } from './contract/fields.ts'
 import { boundPassed, type JsonBounds } from './contract/json-bounds.ts'
 
 /** What was asked for: the operation, its name for people, and whether an earlier try may have been acted on. */
-interface Asked {
+export interface Asked {
   readonly operation: string
   readonly words: string
   readonly isDoubtful?: boolean

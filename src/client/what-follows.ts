@@ -4,7 +4,7 @@ import { withDetails, type TransportError } from '../core/errors.ts'
 import type { TransportReply } from '../core/ports.ts'
 import { retryAfterOf } from '../core/retry-after.ts'
 import type { ServiceCall } from './attempt.ts'
-import { detailsOf, doubtfulEnd, reasonOf, statusError, unreachable } from './call-errors.ts'
+import { askedDetails, doubtfulEnd, reasonOf, statusError, unreachable } from './call-errors.ts'
 import type { CallContext, CallLife } from './call-life.ts'
 import type { Failure } from './persist.ts'
 import { isDoubtfulMissing } from './send-once.ts'
@@ -51,7 +51,7 @@ function unanswered(context: CallContext, life: CallLife, error: TransportError,
   const isHidden = error.code === 'ERR_UPLOAD_ANSWER_HIDDEN'
   life.missingTries += Number(isFirstContact || isHidden)
   const isFew = life.missingTries < FEW_TRIES
-  if (error.code === 'ERR_UPLOAD_REDIRECT_REFUSED' || (isHidden && !isFew)) throw withDetails(error, detailsOf(life))
+  if (error.code === 'ERR_UPLOAD_REDIRECT_REFUSED' || (isHidden && !isFew)) throw withDetails(error, askedDetails(life))
   if (isDoubtful && life.kind === 'once') throw doubtfulEnd(life, error)
   // Hidden answers were dealt with above, so this is the first contact.
   if (!isFew) throw unreachable(memory, life, { error, reason })

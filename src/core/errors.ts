@@ -191,6 +191,11 @@ export function wasDoubtful(error: unknown): boolean {
   return detailsOf(error)['isDoubtful'] === true
 }
 
+/** True when what was asked has changed nothing: the far end said no, or nobody can have heard of it. */
+export function wasInVain(error: unknown): boolean {
+  return detailsOf(error)['isDoubtful'] === false
+}
+
 /** The details of an error of ours. Those of another are none, and so are those of one that only looks like ours. */
 export function detailsOf(error: unknown): UploadError['details'] {
   return isUploadError(error) ? { ...error.details } : {}

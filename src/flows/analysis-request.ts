@@ -137,7 +137,7 @@ function startAnalysis(
     actor.send({ type: 'analysis.stop' })
   }
   actor.start()
-  running.add(outcome, stop, options.signal).catch(() => undefined)
+  void running.add(outcome, stop, options.signal)
 
   return {
     get state() {

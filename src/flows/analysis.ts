@@ -2,12 +2,12 @@
 
 import type { RequestedAnalysis } from '../client/contract.ts'
 import type { ErrorSummary } from '../core/errors.ts'
+import type { Outage } from '../core/ports.ts'
 import type { AnalysisStatus } from '../machines/analysis-data.ts'
 import type { AnalysisReport } from './analysis-report.ts'
 import type { AnalysisSegment } from './analysis-segments.ts'
 import type { Events } from './emitter.ts'
 import type { PollingOptions } from './polling.ts'
-import type { Outage } from './waits.ts'
 
 export interface AnalysisOptions extends PollingOptions {
   /** Stops waiting when it fires, as `Uplink.close` does. The service goes on with the analysis. Default: none. */

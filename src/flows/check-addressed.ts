@@ -3,7 +3,7 @@
 // make the journal unreadable.
 
 import { checkAddress, type AddressRules } from '../core/address/address-policy.ts'
-import { isId } from '../core/journal/found-records.ts'
+import { isKeepableId } from '../core/journal/found-records.ts'
 import type { AddressedFile, PlannedFile, Protocol } from '../core/ports.ts'
 import { wrong } from '../protocols/match-addresses.ts'
 
@@ -32,13 +32,13 @@ export function placeOf(
 }
 
 /** Throws ERR_UPLOAD_SERVICE_REPLY for what a journal would not be read with: null of a host's protocol, for one. */
-export function checkId(id: unknown): void {
-  if (!isId(id)) wrong('The service gave no id.')
+export function checkGivenId(id: unknown): void {
+  if (!isKeepableId(id)) wrong('The service gave no id.')
 }
 
 /**
  * Throws ERR_UPLOAD_SERVICE_REPLY unless each file asked for has exactly one address per part, and nothing else came. The same
- * error is thrown when a place comes twice or an address names another part in its query. Throws as `checkId` does for the id of a
+ * error is thrown when a place comes twice or an address names another part in its query. Throws as `checkGivenId` does for the id of a
  * file, and as `checkAddress` does for an address that must not be used.
  */
 export function checkAddressed(
@@ -50,7 +50,7 @@ export function checkAddressed(
 ): void {
   if (given.length !== asked.length)
     wrong(`Addresses came for ${given.length} files, and ${asked.length} were asked for.`)
-  for (const { serverFileId = 0 } of given) checkId(serverFileId)
+  for (const { serverFileId = 0 } of given) checkGivenId(serverFileId)
   const byIndex = new Map(given.map((file) => [file.fileIndex, file.addresses]))
   const seen = new Set<string>()
   for (const plan of asked) {

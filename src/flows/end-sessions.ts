@@ -4,15 +4,14 @@
 import { isGone } from '../client/status.ts'
 import { asOurs } from '../core/errors.ts'
 import { sessionsOf } from '../core/journal/fold-journal.ts'
-import type { Clock, Protocol } from '../core/ports.ts'
-import type { SessionRecord } from './session-record.ts'
+import type { Protocol } from '../core/ports.ts'
+import type { DrivenSession } from './driven-session.ts'
 import { timeout, withinTime } from '../core/time/within-time.ts'
 import type { UploadDefinition } from './upload-definition.ts'
 
-export interface EndSessionsOptions extends Pick<UploadDefinition, 'wasCancelAsked'> {
-  readonly record: SessionRecord
+export interface EndSessionsOptions
+  extends Pick<DrivenSession, 'record' | 'clock'>, Pick<UploadDefinition, 'wasCancelAsked'> {
   readonly protocol: Pick<Protocol, 'cancel'>
-  readonly clock: Clock
 }
 
 /** How long a cancel waits for the service to be told, ms. */

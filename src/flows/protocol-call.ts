@@ -2,11 +2,11 @@
 
 import { withDetails } from '../core/errors.ts'
 import { onAbort } from '../core/on-abort.ts'
-import type { Clock, OnWaiting } from '../core/ports.ts'
+import type { OnWaiting } from '../core/ports.ts'
 import { createTimeLimit } from '../core/time/time-limit.ts'
 import { timeout } from '../core/time/within-time.ts'
-import type { TransferEvent } from '../core/transfer/transfer-job.ts'
 import { unlessAborted } from '../core/unless-aborted.ts'
+import type { DrivenSession } from './driven-session.ts'
 
 /** How long a call may neither end nor report that it waits, ms. */
 const SILENT_MS = 3_600_000
@@ -26,7 +26,7 @@ const ANSWER_MS = 4_000
  * still be answered, for a few seconds. No further one begins.
  */
 export async function callProtocol<T>(
-  { clock, report }: { readonly clock: Clock; readonly report: (event: TransferEvent) => void },
+  { clock, report }: Pick<DrivenSession, 'clock' | 'report'>,
   signal: AbortSignal,
   call: (onWaiting: OnWaiting, lasting: AbortSignal) => Promise<T>,
 ): Promise<T> {

@@ -9,7 +9,7 @@ import type { Source } from '../core/ports.ts'
 import { tellHang } from '../core/time/tell-hang.ts'
 import { giveTime, unlessLate } from '../core/time/unless-late.ts'
 import type { SessionRecord } from './session-record.ts'
-import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
+import type { FlowContext, UploadDefinition } from './upload-definition.ts'
 import { digestWhole, verifySource, type Watch } from './verify-source.ts'
 
 export interface SourceProof {
@@ -30,13 +30,13 @@ export interface SourceProof {
 
 /** `record`: as the run begins. What an earlier run has sent is proven once in this one. */
 export function createSourceProof(
-  ports: FlowPorts,
+  context: FlowContext,
   definition: UploadDefinition,
-  record: Pick<SessionRecord, 'folded'>,
+  record: Pick<SessionRecord, 'ledger'>,
 ): SourceProof {
-  const { clock, contentHasher, hasher, random, provesAll } = ports
-  const begun = record.folded()?.ledger.files.filter((file) => !isSettled(file) && file.receivedCount > 0)
-  const unproven = new Map(hasher && begun?.map((file) => [file.plan.fileIndex, file]))
+  const { clock, contentHasher, hasher, random, provesAll } = context
+  const begun = record.ledger().files.filter((file) => !isSettled(file) && file.receivedCount > 0)
+  const unproven = new Map(hasher && begun.map((file) => [file.plan.fileIndex, file]))
   const sourceOf = (fileIndex: number): Source => known(definition.files[fileIndex]).source
 
   const proofs: Promise<void>[] = []

@@ -2,19 +2,18 @@
 // again, a new session takes over the unfinished files. A new one also takes a file whose own upload is gone. That last way voids
 // receipts, and the host is told so.
 
-import type { AddressRules } from '../core/address/address-policy.ts'
 import { isUploadError, isUploadGone, UploadError } from '../core/errors.ts'
 import { given } from '../core/given.ts'
 import { isReceived, receivedBytesOf, type LedgerFile } from '../core/journal/ledger.ts'
-import type { Clock, Protocol } from '../core/ports.ts'
 import { foreignWords } from '../core/redact.ts'
 import { sleep } from '../core/time/sleep.ts'
-import type { RenewalReason, TransferEvent } from '../core/transfer/transfer-job.ts'
+import type { TransferJob } from '../core/transfer/transfer-job.ts'
 import { checkLife } from './address-life.ts'
 import { wrong } from '../protocols/match-addresses.ts'
 import { checkAddressed } from './check-addressed.ts'
+import type { DrivenSession } from './driven-session.ts'
 import { openSession } from './open-session.ts'
-import type { SessionRecord } from './session-record.ts'
+import type { Registration } from './registration.ts'
 import { timeout, withinTime } from '../core/time/within-time.ts'
 
 /**
@@ -39,17 +38,12 @@ export interface SessionReplaced {
   readonly bytesVoided: number
 }
 
-export interface RenewalOptions extends AddressRules {
-  readonly record: SessionRecord
-  readonly protocol: Protocol
-  readonly clock: Clock
+export interface RenewalOptions extends DrivenSession {
   readonly renewAddresses?: RenewAddresses | undefined
-  readonly register: (file: LedgerFile, signal: AbortSignal) => Promise<boolean>
   /** The rate measured while bytes moved steadily; 0 while unknown. */
   readonly bytesPerSecond: () => number
   /** `hasPossibleOrphan`: an earlier try to create the new session had no clear answer. */
   readonly onReplaced: (event: SessionReplaced, hasPossibleOrphan: boolean) => void
-  readonly report: (event: TransferEvent) => void
 }
 
 /** Consecutive refusals, with no part accepted, before the storage is believed. Dead addresses do not count towards a new session. */
@@ -58,8 +52,11 @@ const CONTRADICTION_WAIT_MS = 1_000
 const RENEW_WITHIN_MS = 60_000
 const unsigned = (): Error => timeout('renewAddresses gave no answer in time.')
 
-/** Resolves to true when the file has live addresses. Rejects when it never will. */
-export function createRenewal(options: RenewalOptions): (file: LedgerFile, reason: RenewalReason) => Promise<boolean> {
+/**
+ * Makes the function that renews the addresses of a file. It resolves to true when the file has live addresses, and rejects when it
+ * never will. `register`: see Registration.again.
+ */
+export function createRenewal(options: RenewalOptions, register: Registration['again']): TransferJob['renew'] {
   const { record, protocol, renewAddresses, clock } = options
   const refusals = new Map<LedgerFile, { count: number; receivedCount: number }>()
   /** Only the sessions of this transfer count, so that a person who tries again gets a fresh set of tries. */
@@ -85,7 +82,12 @@ export function createRenewal(options: RenewalOptions): (file: LedgerFile, reaso
     if (renewAddresses) return askHost(options, renewAddresses, file, signal)
     const isExpired = error.code === 'ERR_UPLOAD_ADDRESS_EXPIRED'
     const isGone = protocol.confirm && isUploadGone(error)
-    if (protocol.register && !isGone) return countOf(file) <= MAX_REFUSALS && options.register(file, signal)
+    if (protocol.register && !isGone) {
+      if (countOf(file) > MAX_REFUSALS) return false
+      // Where it is refused, the service's reason is the file's: it may not know the session any more, which no later try changes.
+      await register(file, signal)
+      return true
+    }
     // A new session voids receipts, so a refusal that contradicts the address's own deadline is not believed at once. The same
     // address is tried again the first few times, and for as long as other parts of the file get through.
     const count = isDead ? Infinity : countOf(file)
@@ -123,7 +125,7 @@ async function askHost(
 ): Promise<boolean> {
   const { record, clock } = options
   const missing = file.parts.filter((part) => !isReceived(part)).map((part) => part.partNumber)
-  const sessionId = file.sessionId ?? record.sessionId()
+  const sessionId = record.sessionOf(file)
   const { serverFileId } = file
   let signed: readonly string[]
   try {
@@ -155,7 +157,7 @@ async function askHost(
 async function replaceSession(options: RenewalOptions, gone: LedgerFile, signal: AbortSignal): Promise<void> {
   const { record, protocol } = options
   const { files } = record.ledger()
-  const oldSessionId = gone.sessionId ?? record.sessionId()
+  const oldSessionId = record.sessionOf(gone)
   const asked = protocol.register
     ? [gone]
     : files.filter(({ state, sessionId }) => state === 'ready' && sessionId === gone.sessionId)

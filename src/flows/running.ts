@@ -8,8 +8,8 @@ export interface Running {
   refuseIfClosed(): void
   /**
    * Registers something that runs until `ended` settles. `close` calls `letGo` and then waits for `ended`; if `close` was called
-   * already, `letGo` is called at once. `signal` calls it too when it fires; the first to call counts. Returns `ended`, whose
-   * rejection is the caller's to handle.
+   * already, `letGo` is called at once. `signal` calls it too when it fires; the first to call counts. Returns `ended`. If that
+   * rejects and nobody waits for it, no process is ended by it.
    */
   add<T>(ended: Promise<T>, letGo?: (by: LetGoBy) => void, signal?: AbortSignal): Promise<T>
   close(): Promise<void>

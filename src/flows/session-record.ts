@@ -3,7 +3,7 @@
 
 import { advanceFold, beginFold, foldJournal, type FoldedJournal } from '../core/journal/fold-journal.ts'
 import type { JournalRecord, RecordBody } from '../core/journal/journal.ts'
-import type { Ledger } from '../core/journal/ledger.ts'
+import { createLedger, type Ledger, type LedgerFile } from '../core/journal/ledger.ts'
 import { known } from '../core/errors.ts'
 import type { Clock, Journal, SessionJournal } from '../core/ports.ts'
 
@@ -11,8 +11,10 @@ export interface SessionRecord {
   readonly key: string
   /** The folded journal; undefined until the session has begun. */
   folded(): FoldedJournal | undefined
+  /** What is known of its files: of none before it has begun. */
   ledger(): Ledger
-  sessionId(): string | number
+  /** The session of the service that holds a file. */
+  sessionOf(file: LedgerFile): string | number
   /**
    * Makes a record durable, and `next` with it or neither, then applies them, in the order of the calls, so that the live ledger is
    * always the fold of the journal. Returns undefined if both are done already.
@@ -20,6 +22,8 @@ export interface SessionRecord {
   write(body: RecordBody, next?: RecordBody): Promise<void> | undefined
   close(): Promise<void>
 }
+
+const NO_FILES = /* @__PURE__ */ createLedger([])
 
 /**
  * `resumed` is an opened journal with the history of an earlier run. Without it the journal is opened at the first record, so that
@@ -73,8 +77,8 @@ export function createSessionRecord(
   return {
     key,
     folded: () => folded,
-    ledger: () => known(folded).ledger,
-    sessionId: () => known(folded?.sessionId),
+    ledger: () => folded?.ledger ?? NO_FILES,
+    sessionOf: (file) => known(file.sessionId ?? folded?.sessionId),
     write(body, next) {
       // Most are written one by one, for each part and file.
       const records = next ? [recordOf(body), recordOf(next)] : [recordOf(body)]

@@ -11,12 +11,13 @@ import { outcomeOf, type TransferResult } from '../core/transfer/transfer.ts'
 import type { TransferEvent } from '../core/transfer/transfer-job.ts'
 import type { EndStatus } from '../machines/session-data.ts'
 import { endAllSessions, endLeftSessions } from './end-sessions.ts'
-import { openSession, type OpenSessionOptions } from './open-session.ts'
+import type { DrivenSession } from './driven-session.ts'
+import { openSession } from './open-session.ts'
 import { prepareFiles } from './prepare.ts'
 import { createSessionJob } from './session-job.ts'
 import type { SessionRecord } from './session-record.ts'
 import type { Telling } from './telling.ts'
-import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
+import type { FlowContext, UploadDefinition } from './upload-definition.ts'
 import { createSourceProof } from './prove-sources.ts'
 import { giveTime } from '../core/time/unless-late.ts'
 
@@ -41,15 +42,15 @@ export interface SessionSteps {
 }
 
 export function createSessionSteps(
-  ports: FlowPorts,
+  context: FlowContext,
   definition: UploadDefinition,
   record: SessionRecord,
   telling: Telling,
   onTransferEvent: (event: TransferEvent) => void,
 ): SessionSteps {
-  const { clock, engine } = ports
+  const { clock, engine } = context
   const { files } = definition
-  const proof = createSourceProof(ports, definition, record)
+  const proof = createSourceProof(context, definition, record)
   let failure: unknown
   let keepsConfirmed: boolean | undefined = record.folded()?.keepsConfirmed
   let running: Promise<unknown> = Promise.resolve()
@@ -65,10 +66,10 @@ export function createSessionSteps(
       // How a stopped step ended says nothing about the cause of a failure.
       if (!signal.aborted) failure = error
       // eslint-disable-next-line @typescript-eslint/only-throw-error -- A machine takes plain data.
-      throw { error: summarize(error), confirmedCount: record.folded()?.ledger.confirmedCount ?? 0 }
+      throw { error: summarize(error), confirmedCount: record.ledger().confirmedCount }
     }
   }
-  const options = { ...ports, record, report: onTransferEvent, ...definition }
+  const session = { ...context, record, report: onTransferEvent, ...definition }
   const transfer = async (signal: AbortSignal) => {
     // The storage may be reachable again since the last transfer, so its wait is over.
     onTransferEvent({ type: 'reachable' })
@@ -80,7 +81,7 @@ export function createSessionSteps(
         telling.tellReplaced(event)
         if (hasPossibleOrphan) telling.warnOfOrphan()
       },
-      ...options,
+      ...session,
     })
     // Files may still be proven that it has no more use for, or that a pause has left. Nothing stays open after its end.
     return engine.run(job, signal).finally(proof.end)
@@ -88,7 +89,7 @@ export function createSessionSteps(
   const keepEnd = async (status: FinalStatus): Promise<void> => {
     // A cancel has told the service about all of them.
     if (status !== 'cancelled') {
-      for (const sessionId of await endLeftSessions(options)) telling.warnOfOrphan(sessionId)
+      for (const sessionId of await endLeftSessions(session)) telling.warnOfOrphan(sessionId)
     }
     // Files that were not given up stay open in the journal, so that they can be resumed once the cause is gone.
     if (isOver(record, status)) await record.write({ type: 'session.settled', status })
@@ -108,7 +109,7 @@ export function createSessionSteps(
     create(signal) {
       looking = new AbortController()
       onAbort(signal, stopLooking)
-      return step(createSession(options, telling, signal, looking.signal), signal)
+      return step(createSession(session, telling, signal, looking.signal), signal)
     },
     giveUp(isKept) {
       keepsConfirmed ??= isKept
@@ -123,7 +124,7 @@ export function createSessionSteps(
       return folded && outcomeOf(folded.ledger)
     },
     async cancel() {
-      const { isServiceTold, failure: reason } = await endAllSessions(options, keepsConfirmed)
+      const { isServiceTold, failure: reason } = await endAllSessions(session, keepsConfirmed)
       // Without its intent on record, a later run would not know what the cancel keeps: it may begin anew.
       if (record.folded()?.place === 'cancelling') await record.write({ type: 'session.cancelled', isServiceTold })
       // The session is cancelled all the same. The machine keeps the reason why the service was not told.
@@ -142,12 +143,12 @@ export function createSessionSteps(
 }
 
 async function createSession(
-  options: UploadDefinition & OpenSessionOptions & Pick<FlowPorts, 'memory'>,
+  session: UploadDefinition & DrivenSession & Pick<FlowContext, 'memory'>,
   telling: Telling,
   signal: AbortSignal,
   looking: AbortSignal,
 ): Promise<void> {
-  const { flow, params, memory, files, protocol, partSizeBytes, record } = options
+  const { flow, params, memory, files, protocol, partSizeBytes, record } = session
   const host = flow === 'custom' ? undefined : memory.host
   // Given up for taking too long, an earlier create of this run may have come to its end after all.
   if (record.folded()?.place === 'created') return
@@ -164,7 +165,7 @@ async function createSession(
   } else await record.write({ type: 'session.creating' })
   const plans: readonly PlannedFile[] = record.ledger().files.map((file) => file.plan)
   // Only what is known of: a host's protocol may return all that its service has answered, such as a `type`.
-  const { sessionId, files: addressed, hasPossibleOrphan } = await openSession(options, plans, signal, looking)
+  const { sessionId, files: addressed, hasPossibleOrphan } = await openSession(session, plans, signal, looking)
   await record.write({ type: 'session.created', sessionId, host, ...given({ files: addressed, hasPossibleOrphan }) })
   if (record.folded()?.hasPossibleOrphan) telling.warnOfOrphan()
 }

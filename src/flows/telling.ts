@@ -49,14 +49,14 @@ export function createTelling(emitter: Emitter<UploadEvents>, clock: Clock, reco
   const toldStates: UploadFileStatus['state'][] = []
 
   const now = (): number => clock.monotonicNow()
-  const files = (): readonly LedgerFile[] => record.folded()?.ledger.files ?? []
+  const files = (): readonly LedgerFile[] => record.ledger().files
   const snapshot = (): UploadProgress => {
-    const ledger = record.folded()?.ledger
+    const { files: all, confirmedCount: filesConfirmed, failedCount: filesFailed } = record.ledger()
     // New fields come before the spread, here and elsewhere: after a spread, V8 makes a hidden class for each object.
     return {
-      filesConfirmed: ledger?.confirmedCount ?? 0,
-      filesFailed: ledger?.failedCount ?? 0,
-      filesTotal: ledger?.files.length ?? 0,
+      filesConfirmed,
+      filesFailed,
+      filesTotal: all.length,
       ...(progress?.snapshot(now()) ?? NOTHING),
     }
   }

@@ -11,7 +11,7 @@ import type { RenewAddresses } from './renewal.ts'
 import type { Running } from './running.ts'
 
 /** What all flows of an Uplink share, including the rules for storage addresses. */
-export interface FlowPorts extends AddressRules {
+export interface FlowContext extends AddressRules {
   readonly engine: Engine
   readonly journal: Journal
   readonly clock: Clock
@@ -23,13 +23,10 @@ export interface FlowPorts extends AddressRules {
   /** Every part that an earlier run sent is read again, and not just a sample of them. */
   readonly provesAll: boolean
   readonly running: Running
+  /** What the protocols of the service call. */
+  readonly client: ServiceClient
   /** What the client knows of its host. */
   readonly memory: HostMemory
-}
-
-/** The same with what makes the protocols of the service, and what an upload may leave to its Uplink. */
-export interface FlowContext extends FlowPorts {
-  readonly client: ServiceClient
   /** For uploads that name no part size. */
   readonly partSizeBytes: PartSize | undefined
   /** How the platform finds a file from an earlier run again. Absent where it cannot. */

@@ -12,7 +12,7 @@ import type { FileReport, UploadReport, UploadSnapshot } from './upload.ts'
 /** What is known so far. May be called at any time. */
 export function buildSnapshot(flow: FlowName, record: SessionRecord, durationMs: number): UploadSnapshot {
   const folded = record.folded()
-  const files = folded?.ledger.files ?? []
+  const { files } = record.ledger()
   return {
     flow,
     key: record.key,

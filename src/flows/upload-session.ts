@@ -4,6 +4,7 @@
 import { createActor, fromPromise, type SnapshotFrom } from 'xstate'
 import { isUploadError, known } from '../core/errors.ts'
 import type { FlowName } from '../core/journal/journal.ts'
+import type { Outage } from '../core/ports.ts'
 import type { TransferResult } from '../core/transfer/transfer.ts'
 import type { DrainReason, EndStatus, UploadSessionEvent } from '../machines/session-data.ts'
 import { uploadSessionMachine } from '../machines/upload-session.ts'
@@ -13,23 +14,22 @@ import { createSessionRecord, type SessionRecord } from './session-record.ts'
 import { createSessionSteps, type SessionSteps } from './session-steps.ts'
 import { createTelling } from './telling.ts'
 import { createWaits } from './waits.ts'
-import { UploadFailedError, type Upload, type UploadEvents, type UploadReport } from './upload.ts'
-import type { Outage, UploadState } from './upload.ts'
-import type { FlowPorts, UploadDefinition } from './upload-definition.ts'
+import { UploadFailedError, type Upload, type UploadEvents, type UploadReport, type UploadState } from './upload.ts'
+import type { FlowContext, UploadDefinition } from './upload-definition.ts'
 import { buildReport, buildSnapshot } from './upload-report.ts'
 
 /** How long a create under way may delay a pause or a cancel, so that its session becomes known, ms. */
 const CREATE_WITHIN_MS = 60_000
 
 /** Starts a new session under a new key. */
-export function startUpload(ports: FlowPorts, definition: UploadDefinition): Upload {
-  const key = makeKey(definition.flow, ports)
-  return driveSession(ports, definition, createSessionRecord(ports.journal, ports.clock, key))
+export function startUpload(context: FlowContext, definition: UploadDefinition): Upload {
+  const key = makeKey(definition.flow, context)
+  return driveSession(context, definition, createSessionRecord(context.journal, context.clock, key))
 }
 
 /** Drives a session from where its record ends to its end. */
-export function driveSession(ports: FlowPorts, definition: UploadDefinition, record: SessionRecord): Upload {
-  const { clock } = ports
+export function driveSession(context: FlowContext, definition: UploadDefinition, record: SessionRecord): Upload {
+  const { clock, running } = context
   const { flow, signal } = definition
   checkSignal(signal)
   const { key } = record
@@ -38,15 +38,10 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
   const emitter = createEmitter<UploadEvents>()
   const telling = createTelling(emitter, clock, record)
   if (folded) telling.begin()
-  let shown: Outage | undefined
-  const takeWait = createWaits(clock, telling.movesForMs, (outage) => {
-    const { state } = last
-    shown = outage
-    if (outage) send({ type: 'host.unreachable', isTried: outage.untilMs === undefined })
-    else send({ type: 'host.reachable' })
-    if (outage && state === 'waiting' && last.state === state) emitter.emit('waiting', outage)
-  })
-  const steps = createSessionSteps(ports, definition, record, telling, (event) => {
+  const takeWait = createWaits(clock, telling.movesForMs, (outage) =>
+    send(outage ? { type: 'host.unreachable', outage } : { type: 'host.reachable' }),
+  )
+  const steps = createSessionSteps(context, definition, record, telling, (event) => {
     telling.take(event)
     takeWait(event)
   })
@@ -67,6 +62,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
   let letGoBy: LetGoBy | undefined
   const elapsedMs = (): number => clock.monotonicNow() - beganAtMs
   const last: { state: UploadState } = { state: 'creating' }
+  let toldOutage: Outage | null = null
   const finished = new Promise<UploadReport>((resolve) => {
     actor.subscribe({
       next(snapshot) {
@@ -77,11 +73,14 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
           late = undefined
         }
         const state = stateName(snapshot)
-        if (state === last.state) return
-        last.state = state
-        if (snapshot.status === 'done' || state === 'paused') telling.finish()
-        emitter.emit('state', { state })
-        if (state === 'waiting' && shown) emitter.emit('waiting', shown)
+        if (state !== last.state) {
+          last.state = state
+          if (snapshot.status === 'done' || state === 'paused') telling.finish()
+          emitter.emit('state', { state })
+        }
+        const outage = state === 'waiting' ? snapshot.context.waiting : null
+        if (outage && outage !== toldOutage) emitter.emit('waiting', outage)
+        toldOutage = outage
       },
       complete() {
         resolve(buildReport(flow, record, elapsedMs(), actor.getSnapshot().context))
@@ -101,7 +100,7 @@ export function driveSession(ports: FlowPorts, definition: UploadDefinition, rec
     letGoBy ??= by
     void giveUp({ type: 'upload.close' })
   }
-  ports.running.add(outcome, letGo, signal).catch(() => undefined)
+  void running.add(outcome, letGo, signal)
 
   return Object.assign(withState(last), {
     flow,
@@ -177,7 +176,7 @@ function failureOf(report: UploadReport, cause: unknown, letGoBy: LetGoBy | unde
 }
 
 /** A key such as `video-mhq3x0c4-7k2f9m1xqz`: sorts by time and is easy to copy from a terminal. */
-function makeKey(flow: FlowName, { clock, random }: Pick<FlowPorts, 'clock' | 'random'>): string {
+function makeKey(flow: FlowName, { clock, random }: Pick<FlowContext, 'clock' | 'random'>): string {
   const tail = Array.from({ length: 10 }, () => Math.floor(random() * 36).toString(36)).join('')
   return `${flow}-${Math.floor(clock.wallNow()).toString(36)}-${tail}`
 }

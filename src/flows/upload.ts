@@ -2,12 +2,12 @@
 
 import { isUploadError, UploadError, type ErrorSummary, type UploadErrorCode } from '../core/errors.ts'
 import type { FlowName } from '../core/journal/journal.ts'
+import type { Outage } from '../core/ports.ts'
 import type { EndStatus } from '../machines/session-data.ts'
 import type { Events } from './emitter.ts'
 import type { SessionReplaced } from './renewal.ts'
-import type { Outage } from './waits.ts'
 
-export type { Outage } from './waits.ts'
+export type { Outage } from '../core/ports.ts'
 
 /** What an upload is doing, or how it ended. */
 export type UploadState =

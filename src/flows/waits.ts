@@ -1,23 +1,8 @@
 // Whom an upload waits for, as shown to its host: the storage, or the service while one of its calls has no answer. Many waits may
 // be open at once; one of them is shown.
 
-import type { Clock, HostWait } from '../core/ports.ts'
+import type { Clock, HostWait, Outage } from '../core/ports.ts'
 import type { TransferEvent } from '../core/transfer/transfer-job.ts'
-
-/**
- * A host that is unreachable, or answers only that it is unavailable. Wall times in ms since 1970. `operation` is the call that
- * waits; it is absent where parts wait for the storage. `reason` is absent where the storage gives no answer.
- */
-export type Outage = Partial<Pick<HostWait, 'operation' | 'reason' | 'status' | 'isDoubtful' | 'isOffline'>> & {
-  readonly who: 'service' | 'storage'
-  /** `host:port`. */
-  readonly host: string
-  readonly sinceMs: number
-  /** When the next try begins. Undefined during a try, which may take as long as `callTimeoutMs` or as a part. */
-  readonly untilMs: number | undefined
-  /** When the upload gives up. Undefined where answers such as 500 are counted instead. */
-  readonly giveUpAtMs: number | undefined
-}
 
 /** A call waits for the service unless it says that it waits for the storage. */
 export function asOutage(wait: Omit<Outage, 'who'> & Pick<HostWait, 'who'>): Outage {

@@ -3,6 +3,7 @@
 
 import type { ErrorSummary } from '../core/errors.ts'
 import type { FinalStatus, JournalPlace } from '../core/journal/journal.ts'
+import type { Outage } from '../core/ports.ts'
 
 /** What a folded journal says about where to go on. */
 export interface UploadSessionInput {
@@ -29,8 +30,8 @@ export interface UploadSessionContext {
   readonly journalError: ErrorSummary | null
   /** After a cancel: whether the service answered it. Null when there was no cancel. */
   readonly isServiceTold: boolean | null
-  /** Set while storage or service cannot be reached: whether it is being tried just now. Shown as a state. */
-  readonly waiting: { readonly isTried: boolean } | null
+  /** Set while storage or service cannot be reached. Shown as a state. */
+  readonly waiting: Outage | null
 }
 
 /**
@@ -43,7 +44,7 @@ export type UploadSessionEvent =
   | { readonly type: 'upload.cancel' }
   | { readonly type: 'upload.close' }
   | { readonly type: 'create.late' }
-  | { readonly type: 'host.unreachable'; readonly isTried: boolean }
+  | { readonly type: 'host.unreachable'; readonly outage: Outage }
   | { readonly type: 'host.reachable' }
 
 /** What the drain is for. Before a cancel, it also appends the intent. */

@@ -4,6 +4,7 @@ import { assign } from 'xstate'
 
 import { known } from '../core/errors.ts'
 import { finalStatusOf } from '../core/journal/fold-journal.ts'
+import type { Outage } from '../core/ports.ts'
 import type { TransferResult } from '../core/transfer/transfer.ts'
 import type { TransferFailure } from './rejection.ts'
 import type {
@@ -53,7 +54,7 @@ export const setUpSession = () =>
         intent: intent === 'cancel' || (intent === 'close' && to !== 'cancel') ? intent : to,
       })),
       keepCreated: assign({ place: 'created' }),
-      keepWaiting: assign({ waiting: (_, { isTried }: { isTried: boolean }) => ({ isTried }) }),
+      keepWaiting: assign({ waiting: (_, { outage }: { outage: Outage }) => outage }),
       endWaiting: assign({ waiting: null }),
       keepError: assign({ error: (_, { error }: TransferFailure) => error }),
       keepJournalError: assign({ journalError: (_, { error }: TransferFailure) => error }),
@@ -76,7 +77,7 @@ export const setUpSession = () =>
       isUncreated: ({ context }) => context.place === 'new' || context.place === 'creating',
       isSettled: ({ context }) => context.status !== null,
       isOver: (_, result: TransferResult | undefined) => result !== undefined,
-      isIdle: ({ context }) => context.intent !== 'run' && context.waiting?.isTried === false,
+      isIdle: ({ context }) => context.intent !== 'run' && context.waiting?.untilMs !== undefined,
       isPauseIntended: ({ context }) => context.intent === 'pause',
       isCloseIntended: ({ context }) => context.intent === 'close',
       isCancelIntended: ({ context }) => context.intent === 'cancel',

@@ -66,13 +66,11 @@ export function captureSession(options: CaptureSessionOptions): Protocol {
       const session = await client.mocapSessions.create(options as MocapSessionInput, { signal, onWaiting })
       return { sessionId: session.sessionId, hasPossibleOrphan: session.hasPossibleOrphan ?? false }
     },
-    async register(sessionId, files, { isRepeat, signal, onWaiting }: RegisterOptions) {
-      let isUnheard = false as boolean
-      const calling = { signal, onWaiting, onUnheard: () => void (isUnheard = true) }
+    async register(sessionId, files, { isRepeat, ...calling }: RegisterOptions) {
+      const { signal, onWaiting } = calling
       try {
         return await registerNames(sessionId, files, reprocess, calling)
       } catch (error) {
-        if (isUnheard) throw withDetails(error, { isDoubtful: false })
         // The names may be there because of us: an earlier registration whose answer was lost. Only then does a refusal
         // not mean a duplicate of somebody's file, and `reprocess` overwrites nothing but what we never finished.
         if (reprocess || !isRefusal(error) || !(isRepeat || wasDoubtful(error))) throw error

@@ -3,7 +3,7 @@
 // because an earlier try did it. Success is reported only for an object that is proven to be this one.
 
 import type { HttpStatusError } from '../core/errors.ts'
-import { detailsOf, known, UploadError, withDetails } from '../core/errors.ts'
+import { known, UploadError, wasInVain, withDetails } from '../core/errors.ts'
 import { formatEtag, md5FromEtag, parseEtag } from '../core/attempt/etag.ts'
 import type { Hasher, Receipt, TransportReply } from '../core/ports.ts'
 import { backoffMs } from '../core/retry.ts'
@@ -38,7 +38,7 @@ export async function completeS3Upload(
   try {
     await complete(asking, upload, parts, signal, () => (mayBeDone = true))
   } catch (error) {
-    const isSaid = mayBeDone && detailsOf(error)['isDoubtful'] === false
+    const isSaid = mayBeDone && wasInVain(error)
     throw isSaid ? withDetails(error, { isDoubtful: true }) : error
   }
 }

@@ -72,6 +72,17 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     ])
   })
 
+  test('takes the same file again that was removed: its input is left empty, or the browser would tell of no choice', async () => {
+    const page = await openPage()
+    await addElement(page)
+    for (const remove of [true, false]) {
+      await pick(page, 'swing-01.mp4')
+      await button(page, 'Upload 1 file').waitFor()
+      expect(await page.locator('mocap-uploader input >> nth=0').inputValue()).toBe('')
+      if (remove) await button(page, 'Remove: swing-01.mp4').click()
+    }
+  })
+
   test('refuses a file whose name no upload can carry, and takes the others', async () => {
     const page = await openPage()
     await addElement(page)
@@ -146,6 +157,24 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     await expect.poll(locks).toBe(1)
     await heading(page).getByText('All 2 files are uploaded and confirmed').waitFor()
     await expect.poll(locks).toBe(0)
+  })
+
+  test('uploads on when it is taken out of the page in the middle, and tells the page of the end', async () => {
+    const page = await openPage()
+    await addElement(page)
+    const letGo = await uploadHalf(page)
+    const done = await page.evaluateHandle(() => {
+      const element = document.querySelector('mocap-uploader')!
+      element.remove()
+      return {
+        detail: new Promise<{ status: string }>((resolve) => {
+          element.addEventListener('mocap-upload-done', ({ detail }) => resolve(detail))
+        }),
+      }
+    })
+    await letGo()
+
+    expect(await done.evaluate(async ({ detail }) => (await detail).status)).toBe('confirmed')
   })
 
   test('offers what a reload interrupted, and finishes it with the files chosen again', async () => {

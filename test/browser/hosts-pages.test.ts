@@ -1,4 +1,4 @@
-// Pages as hosts have them: behind a service worker, and in a frame without an origin.
+// Pages as hosts have them: behind a service worker, beside a script that watches requests, and in a frame without an origin.
 
 import type { Browser, Frame, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -22,12 +22,21 @@ addEventListener('fetch', (event) => {
   event.respondWith(request.method === 'PUT' ? told.then(() => fetch(request)) : fetch(request))
 })`
 
-/** Uploads 6 MiB in two parts, from where it runs. */
-async function uploadTo({ baseUrl, apiKey }: { readonly baseUrl: string; readonly apiKey: string }) {
+/** Uploads 6 MiB in two parts, and so many small files, from where it runs. */
+async function uploadTo({
+  baseUrl,
+  apiKey,
+  small = 0,
+}: {
+  readonly baseUrl: string
+  readonly apiKey: string
+  small?: number
+}) {
   const uplink = rig.createUplink({ baseUrl, credentials: { apiKey } })
-  const source = rig.blobSource('a.mp4', new Blob([new Uint8Array(6 * 1024 * 1024)]))
+  const blobs = [new Uint8Array(6 * 1024 * 1024), ...Array.from({ length: small }, () => new Uint8Array(1_000))]
+  const files = blobs.map((bytes, index) => ({ source: rig.blobSource(`${index}.mp4`, new Blob([bytes])) }))
   const session = { movementTypeId: 1, playerId: 'p-17', sessionDate: '2026-11-20', sessionTypeId: 2 }
-  const upload = uplink.uploadVideos({ files: [{ source }], ...session })
+  const upload = uplink.uploadVideos({ files, ...session })
   const retries: string[] = []
   upload.on('retry', ({ error }) => retries.push(error.message))
   const end = await upload.done().then(
@@ -112,6 +121,44 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     await page.evaluate(() => navigator.serviceWorker.controller?.postMessage('go'))
 
     expect(await uploading).toEqual({ end: 'confirmed', retries: [] })
+  })
+
+  test('a hidden page, whose timers the browser holds back, uploads without waiting for any of them', async () => {
+    const page = await openPage(browser, pages.url)
+    await page.evaluate(() => Object.defineProperty(document, 'visibilityState', { get: () => 'hidden' }))
+    // From here on no timer fires at all.
+    await page.clock.install()
+    await page.clock.pauseAt(Date.now() + 60_000)
+
+    expect(await page.evaluate(uploadTo, { baseUrl: service.url, apiKey: API_KEY, small: 30 })).toEqual({
+      end: 'confirmed',
+      retries: [],
+    })
+  })
+
+  test('an object that a script of the page has put in place of XMLHttpRequest is enough, as long as it does what that does', async () => {
+    const page = await openPage(browser, pages.url)
+    await page.evaluate(() => {
+      const Own = XMLHttpRequest
+      // Passes everything on, as a script does that watches or mocks requests. Its objects lack the names of the states.
+      const handing = (to: object): object =>
+        new Proxy(
+          {},
+          {
+            get(_, name) {
+              const value: unknown = Reflect.get(to, name)
+              if (/^[A-Z_]+$/.test(String(name))) return undefined
+              return typeof value === 'function' ? value.bind(to) : value
+            },
+            set: (_, name, value) => Reflect.set(to, name, value),
+          },
+        )
+      window.XMLHttpRequest = function () {
+        return handing(new Own())
+      } as unknown as typeof XMLHttpRequest
+    })
+
+    expect(await upload(page)).toEqual({ end: 'confirmed', retries: [] })
   })
 
   test('a frame without an origin uploads, and keeps its sessions in memory', async () => {

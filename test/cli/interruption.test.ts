@@ -153,11 +153,11 @@ describe('a signal', () => {
     ['SIGHUP', 129],
   ] as const)('%s stops cleanly with %i and says what is confirmed', async (signal, expected) => {
     const upload = await stuckUpload('--json')
-
     upload.process.kill(signal)
     const { code, stdout, stderr } = await upload.ended
 
-    expect(code).toBe(expected)
+    // By its code and not by the signal: systemd, a container and other programs tell the two apart.
+    expect([code, upload.process.exitCode]).toEqual([expected, expected])
     expect(lastLine(stdout)).toMatchObject({
       ...{ event: 'result', flow: 'video', status: 'interrupted', bytes: 12 * MIB + 7, confirmedBytes: 7 },
       sessionId: service.storedFiles()[0]?.sessionId,

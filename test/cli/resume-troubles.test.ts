@@ -76,38 +76,50 @@ it('moves unfinished files to a new session when their addresses died while nobo
   ])
 })
 
-it('says of a capture session that a restored service does not know what may be so and what to do, and claims nothing lost', async () => {
-  for (const name of ['take-1.action', 'take-2.action']) await writeFile(join(cli.folder, name), name)
-  const dataDir = join(cli.folder, 'data')
-  const options = {
-    preparedDatabase: await openAsBlob(inject('preparedDatabase')),
-    credentials: { apiKeys: ['key-of-this-test'], accessTokens: [] },
-  }
-  await (await startService({ ...options, port: 0, dataDir })).close()
-  await cp(dataDir, `${dataDir}-backup`, { recursive: true })
-  const refusal = { operation: 'put', nth: 1, fault: { status: 400 } } as const
-  const address = await refusingAddress()
-  onTestFinished(() => address.close())
-  const { port } = address
-  const service = await startService({ ...options, port, dataDir, faults: { rules: [refusal] } })
-  const env = { MOCAP_BASE_URL: service.url, MOCAP_API_KEY: 'key-of-this-test', MOCAP_STATE_DIR: `${dataDir}-sessions` }
-  const upload = await cli.run(['capture', 'take-1.action', 'take-2.action', ...CAPTURE], env)
-  await service.close()
-  const restored = await startService({ ...options, port, dataDir: `${dataDir}-backup` })
-  onTestFinished(() => restored.close())
+it.each([
+  ['whose addresses live', 0],
+  ['whose addresses have expired', 7_200_000],
+])(
+  'says of a capture session %s that a restored service does not know what may be so and what to do, and claims nothing lost',
+  async (_, laterMs) => {
+    for (const name of ['take-1.action', 'take-2.action']) await writeFile(join(cli.folder, name), name)
+    const dataDir = join(cli.folder, `data-${laterMs}`)
+    const options = {
+      preparedDatabase: await openAsBlob(inject('preparedDatabase')),
+      credentials: { apiKeys: ['key-of-this-test'], accessTokens: [] },
+    }
+    await (await startService({ ...options, port: 0, dataDir })).close()
+    await cp(dataDir, `${dataDir}-backup`, { recursive: true })
+    const refusal = { operation: 'put', nth: 1, fault: { status: 400 } } as const
+    const address = await refusingAddress()
+    onTestFinished(() => address.close())
+    const { port } = address
+    const service = await startService({ ...options, port, dataDir, faults: { rules: [refusal] } })
+    const env = {
+      MOCAP_BASE_URL: service.url,
+      MOCAP_API_KEY: 'key-of-this-test',
+      MOCAP_STATE_DIR: `${dataDir}-sessions`,
+    }
+    const upload = await cli.run(['capture', 'take-1.action', 'take-2.action', ...CAPTURE], env)
+    await service.close()
+    const now = () => Date.now() + laterMs
+    const restored = await startService({ ...options, port, now, dataDir: `${dataDir}-backup` })
+    onTestFinished(() => restored.close())
 
-  const { code, stderr } = await cli.run(['resume'], env)
+    const { code, stderr } = await cli.run(['resume'], env)
 
-  const [, key = ''] = /To finish: mocap-uplink resume (\S+)/.exec(upload.stderr) ?? []
-  expect([upload.code, code]).toEqual([3, 3])
-  const [, what, later, never] = stderr.split('\n')
-  expect(what).toMatch(
-    /^Missing: 1 of 2 files, 13 B\. Session \S+, or the place of its files, is not known there: the key or token may be of another .*, or the service may have been restored/,
-  )
-  expect(later).toMatch(new RegExp(`^Once it is known: mocap-uplink resume ${key} `))
-  expect(never).toMatch(new RegExp(`upload what is missing as a new session, then: mocap-uplink cancel ${key} `))
-  expect(stderr).not.toMatch(/To finish|lost/)
-})
+    const [, key = ''] = /To finish: mocap-uplink resume (\S+)/.exec(upload.stderr) ?? []
+    expect([upload.code, code]).toEqual([3, 3])
+    const [what, known, later, never] = stderr.slice(stderr.indexOf('Missing: ')).split('\n')
+    expect(what).toMatch(
+      /^Missing: 1 of 2 files, 13 B\. Session \S+, or what these names stand for, is not known there: the key or token may be of another .*, or the service may have been restored/,
+    )
+    expect(known).toMatch(/^If it knows the session: /)
+    expect(later).toMatch(new RegExp(`^Once it is known: mocap-uplink resume ${key} `))
+    expect(never).toMatch(new RegExp(`upload what is missing as a new session, then: mocap-uplink cancel ${key} `))
+    expect(stderr).not.toMatch(/To finish|lost/)
+  },
+)
 
 it('waits for a service that is being restarted, which its process has never reached but the session has, and finishes', async () => {
   const folder = join(cli.folder, 'restart')

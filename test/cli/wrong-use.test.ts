@@ -45,6 +45,9 @@ async function refused(args: readonly string[], more: Record<string, string> = {
     { event: 'result', status: 'failed', files: [], error: { code: expect.stringMatching(/^ERR_UPLOAD_/) as string } },
   ])
   expect(stderr).toMatch(/^error: [^\n]+ \(ERR_UPLOAD_\w+\)\n$/)
+  // Whoever reads only the JSON has the same options before them.
+  const { message } = lines.at(-1)?.['error'] as { message: string }
+  expect(stderr.startsWith(`error: ${message}`), `stderr says ${stderr}, and JSON ${message}`).toBe(true)
   return stderr
 }
 

@@ -201,7 +201,7 @@ describe('rate and time left', () => {
 })
 
 describe('always', () => {
-  it('has 0 ≤ confirmed ≤ sent ≤ total, whatever happens in whatever order, and ends at the total', () => {
+  it('has 0 ≤ confirmed ≤ sent ≤ total, whatever happens in whatever order, voids alone lower confirmed, and it ends at the total', () => {
     const file = fc.record({
       sizeBytes: fc.integer({ min: 0, max: 2_000 }),
       partBytes: fc.integer({ min: 50, max: 500 }),
@@ -229,6 +229,7 @@ describe('always', () => {
             now += afterMs
             const fileIndex = filePick % files.length
             const target = unitOf(plans[fileIndex]!, files[fileIndex]!.sizeBytes, fileIndex, part)
+            const { confirmedBytes } = progress.file(fileIndex)
             if (verb === 'sent') progress.onSent(target, bytes, now)
             if (verb === 'received') progress.onReceived(target)
             const piece = Math.min(Math.max(0, bytes), target.end - target.start)
@@ -236,6 +237,8 @@ describe('always', () => {
             if (verb === 'ended') progress.onAttemptEnded(target)
             if (verb === 'voided') progress.onVoided(target)
             checkOrder(progress, fileSizes, now)
+            if (verb !== 'voided')
+              expect(progress.file(fileIndex).confirmedBytes).toBeGreaterThanOrEqual(confirmedBytes)
           }
           for (const [fileIndex, plan] of plans.entries()) {
             for (let part = 0; part < plan.partCount; part += 1) {

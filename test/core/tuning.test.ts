@@ -1,6 +1,7 @@
 // Whoever listens to the line leaves the transport what it says of itself: the engine judges stalls and stragglers by it.
 
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { createUplink } from '../../src/browser.ts'
 import { adaptiveTuning } from '../../src/core/adaptive-tuning.ts'
 import { createTunedEngine } from '../../src/core/engine.ts'
 import { lineHearing } from '../../src/core/line/hearing.ts'
@@ -282,5 +283,20 @@ describe('a background upload', () => {
     expect([[...limits][0], Math.max(...limits)]).toEqual([2, 4])
     expect(later.sentBytes / (seconds * 1_000 * bytesPerMs)).toBeGreaterThan(0.7)
     expect(later.queueMs).toBeLessThan(30)
+  })
+})
+
+describe('a page that gives way to others', () => {
+  it('begins with as few parts at once as elsewhere: what is held back together goes out together', async () => {
+    const credentials = { apiKey: 'own' }
+    const uplink = createUplink({
+      baseUrl: 'http://127.0.0.1:1',
+      credentials,
+      tuning: adaptiveTuning,
+      isBackground: true,
+    })
+    onTestFinished(() => uplink.close())
+
+    expect(uplink.stats().cap).toBe(2)
   })
 })

@@ -2,7 +2,7 @@
 // docs/known-failures.md lists them all, with the tests that stand elsewhere.
 
 import { createHash } from 'node:crypto'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 
 import type { Source } from '../../src/node.ts'
 import type { RequestRecord } from '../helpers/independent-records.ts'
@@ -199,6 +199,18 @@ it('with more files than places, each begins as soon as one ends, is read once a
   expect(rig.service.requestsOf('put')).toHaveLength(30)
 })
 
+it('files of one name in one upload arrive each for itself', async () => {
+  const rig = await startRig()
+  const files = [sample('a.mp4', 10, 1), sample('a.mp4', 10, 2), sample('a.mp4', 11 * MIB, 3)]
+
+  const report = await rig.uplink.uploadVideos({ ...VIDEO, files }).done()
+
+  expect(report.status).toBe('confirmed')
+  expect(rig.service.storedFiles().map(({ sha256, isConfirmed }) => [sha256, isConfirmed])).toEqual(
+    files.map(({ sha256 }) => [sha256, true]),
+  )
+})
+
 it('bytes may come from anything that can be read: parts of a source of the host’s own are stored as they are', async () => {
   const rig = await startRig()
   const files = [ownSource('a.mp4', 11 * MIB + 3, 1)]
@@ -249,4 +261,28 @@ it('addresses that die when all bytes are there are not needed any more: the fil
   expectStored(rig, files)
   expect(rig.service.requestsOf('create')).toHaveLength(1)
   expect(rig.service.requestsOf('confirm').map(({ status }) => status)).toEqual([503, 200])
+})
+
+it('what fails or is let go while nobody waits for it ends no process', async () => {
+  const unhandled: unknown[] = []
+  const hear = (reason: unknown): number => unhandled.push(reason)
+  process.on('unhandledRejection', hear)
+  onTestFinished(() => void process.off('unhandledRejection', hear))
+  const refusing = { nth: 'every', action: { status: 400 } } as const
+  const faults = (['create', 'register', 'createAnalysis'] as const).map((operation) => ({ operation, ...refusing }))
+  const rig = await startRig({ faults })
+  const files = [sample('a.action', 10)]
+  const { uplink } = rig
+
+  const failing = [
+    uplink.uploadVideos({ ...VIDEO, files }),
+    uplink.uploadCaptures({ ...CAPTURE, kind: 'tracking', files }),
+  ]
+  const analysis = uplink.requestAnalysis({ name: 'n', primary: { segmentId: 7 } })
+  await expect.poll(() => [...failing, analysis].map(({ state }) => state)).toEqual(['failed', 'failed', 'failed'])
+  for (const signal of [AbortSignal.abort(), undefined]) uplink.uploadVideos({ ...VIDEO, files, signal })
+  await uplink.close()
+  await new Promise((resolve) => setImmediate(resolve))
+
+  expect(unhandled).toEqual([])
 })

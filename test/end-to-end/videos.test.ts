@@ -202,14 +202,18 @@ describe('limits', () => {
 
 describe('pause, resume and cancel', () => {
   it('pauses with nothing in flight, and resumes to the same bytes', async () => {
-    const rig = await startRig({}, { concurrency: 2, limitRate: 40 * MIB })
+    const rig = await startRig({}, { concurrency: 2, limitRate: MIB })
     const files = [sample('a.mp4', 30 * MIB, 1)]
     const upload = rig.uplink.uploadVideos({ ...VIDEO, files })
-    await once(upload, 'uploading')
+    const onTheLine = () => rig.service.requestsOf('put').filter(({ ending }) => ending === 'open').length
+    await expect.poll(onTheLine).toBe(2)
 
     upload.pause()
     await once(upload, 'paused')
     expect(rig.uplink.stats().inFlight).toBe(0)
+    // The service sees it as soon as it reads the reset.
+    await expect.poll(onTheLine).toBe(0)
+    rig.uplink.limitRate('off')
     upload.resume()
     const report = await upload.done()
 

@@ -149,6 +149,13 @@ it('registers the name of a capture three times in a row where its addresses sta
   expect(registered).toBe(5)
 })
 
+it('fails a capture in the words of a service that does not register its name again', async () => {
+  const refusal = new HttpStatusError('ERR_UPLOAD_SERVICE_REFUSED', 'No such session.', { status: 404 })
+  const { renew } = await refused(undefined, { register: () => Promise.reject(refusal) })
+
+  await expect(renew(REFUSED)).rejects.toBe(refusal)
+})
+
 it('counts for a file only the sessions of this run: a person who tries again gets new ones', async () => {
   const { findDead, next, sessions } = await refused(undefined, { lifeMs: 3_600_000 })
 
@@ -293,7 +300,7 @@ it('asks for no other session for a file that fails while the first one is being
   expect(await renewal).toBe(false)
   expect(sessions()).toBe(2)
   // What is left is ended when all is over. The file stays where a resume takes it up again.
-  expect([record.sessionId(), left()]).toEqual(['s1', ['s2']])
+  expect([record.folded()?.sessionId, left()]).toEqual(['s1', ['s2']])
 })
 
 it('tells the service of a session that is left empty, and goes on doing so until it is told', async () => {

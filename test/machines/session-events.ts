@@ -2,6 +2,7 @@
 // the machine's own list, and needs an output wherever an action reads one.
 import { UploadError, type UploadErrorCode } from '../../src/core/errors.ts'
 import type { TransferFailure } from '../../src/machines/rejection.ts'
+import type { Outage } from '../../src/core/ports.ts'
 import type { UploadSessionEvent } from '../../src/machines/session-data.ts'
 
 /** What a hand-answered actor is told: an error by its plain form. */
@@ -46,13 +47,20 @@ export const answers: Readonly<Record<string, { readonly state: string; readonly
   'settling broke': { state: 'settling', answer: { error: lost } },
 }
 
+/** A storage that is left alone for a while, or that is being tried just now. */
+export function outageOf(untilMs: number | undefined): Outage {
+  return { who: 'storage', host: 'storage.example:443', sinceMs: 0, untilMs, giveUpAtMs: 60_000 }
+}
+/** The event of one that is left alone. */
+export const away: UploadSessionEvent = { type: 'host.unreachable', outage: outageOf(1_000) }
+
 export const requests: readonly UploadSessionEvent[] = [
   { type: 'upload.pause' },
   { type: 'upload.resume' },
   { type: 'upload.cancel' },
   { type: 'upload.close' },
   { type: 'create.late' },
-  { type: 'host.unreachable', isTried: false },
+  away,
   { type: 'host.reachable' },
 ]
 

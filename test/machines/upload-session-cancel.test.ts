@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { settled } from './hand-actors.ts'
+import { away } from './session-events.ts'
 import { cancel, created, nothing, pause, refused, resume, startSession } from './started-session.ts'
 
 describe('cancel', () => {
@@ -68,7 +69,7 @@ describe('cancel', () => {
 
   it.each([
     ['paused', [pause]],
-    ['uploading', [{ type: 'host.unreachable', isTried: false } as const]],
+    ['uploading', [away]],
   ])('works from %s', async (state, events) => {
     const session = startSession({ place: 'created' })
     session.send(...events)

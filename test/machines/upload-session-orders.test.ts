@@ -6,6 +6,7 @@ import type { TransferResult } from '../../src/core/transfer/transfer.ts'
 import type { EndStatus, UploadSessionEvent } from '../../src/machines/session-data.ts'
 import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
 import { settled } from './hand-actors.ts'
+import { away } from './session-events.ts'
 import { stateName } from './state-name.ts'
 
 const requests = [
@@ -24,8 +25,7 @@ type SettlingInput = { status: EndStatus }
 const isRequest = (command: Command): command is (typeof requests)[number] =>
   (requests as readonly string[]).includes(command)
 
-const eventOf = (type: (typeof requests)[number]): UploadSessionEvent =>
-  type === 'host.unreachable' ? { type, isTried: false } : { type }
+const eventOf = (type: (typeof requests)[number]): UploadSessionEvent => (type === 'host.unreachable' ? away : { type })
 
 /**
  * A world in which an aborted transfer goes on until its attempts end, as sockets do. Each kind of work waits for its

@@ -5,6 +5,7 @@ import type { TransferResult } from '../../src/core/transfer/transfer.ts'
 import type { DrainReason, EndStatus } from '../../src/machines/session-data.ts'
 import { uploadSessionMachine } from '../../src/machines/upload-session.ts'
 import { handActors, settled } from './hand-actors.ts'
+import { away, outageOf } from './session-events.ts'
 import {
   cancel,
   close,
@@ -195,8 +196,6 @@ describe('close', () => {
 })
 
 describe('a service that cannot be reached while the session is created', () => {
-  const away = { type: 'host.unreachable', isTried: false } as const
-
   it('is waited for by the same call, which a pause ends at once', () => {
     const session = startSession()
 
@@ -233,14 +232,14 @@ describe('a host that cannot be reached', () => {
   it('is waited for inside the same transfer, at rest and while it is tried', () => {
     const session = startSession({ place: 'created' })
 
-    session.send({ type: 'host.unreachable', isTried: false })
+    session.send(away)
     const first = session.context().waiting
-    session.send({ type: 'host.unreachable', isTried: true })
+    session.send({ type: 'host.unreachable', outage: outageOf(undefined) })
     const second = session.context().waiting
     const waitingState = session.state()
     session.send({ type: 'host.reachable' })
 
-    expect([first, second]).toEqual([{ isTried: false }, { isTried: true }])
+    expect([first, second]).toEqual([outageOf(1_000), outageOf(undefined)])
     expect(waitingState).toBe('uploading')
     expect(session.state()).toBe('uploading')
     expect(session.context().waiting).toBeNull()
@@ -251,7 +250,7 @@ describe('a host that cannot be reached', () => {
   it('is forgotten by a pause', () => {
     const session = startSession({ place: 'created' })
 
-    session.send({ type: 'host.unreachable', isTried: false }, pause)
+    session.send(away, pause)
 
     expect(session.context().waiting).toBeNull()
   })

@@ -174,6 +174,14 @@ describe('the packed package', () => {
     expect(compile(project, 'tag/tag.tsx', ...both)).toEqual({ stdout: '', status: 0 })
   })
 
+  it('needs no types of Node for its own, as TypeScript 6 brings none by itself', () => {
+    writeFileSync(join(project, 'plain.ts'), "export * from 'mocap-uplink/node'")
+
+    // Later options win.
+    const withoutNode = ['--module', 'nodenext', '--types', 'react']
+    expect(compile(project, 'plain.ts', ...withoutNode)).toEqual({ stdout: '', status: 0 })
+  })
+
   it('has types under which all code of its pages compiles strictly', () => {
     const folder = join(project, 'pages')
     mkdirSync(join(folder, 'node_modules', '@types'), { recursive: true })

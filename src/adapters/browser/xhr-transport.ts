@@ -8,6 +8,10 @@ import { allowedHeaders, networkFailure, redirectRefused } from '../web/platform
 import { isWaitOver, platformTransport, type PlatformExchange } from '../web/platform-transport.ts'
 import { isSameOrigin } from './same-origin.ts'
 
+/** Not read from the request: an object that another script has put in place of one may lack the names of its states. */
+const HEADERS_RECEIVED = 2
+const LOADING = 3
+
 /**
  * Makes a transport on XMLHttpRequest, which pages and dedicated workers have. A Blob goes out without being read by
  * us. Windows are collected first, so each request in flight takes the memory of one part. No cookie is sent to another
@@ -56,7 +60,7 @@ function exchange(
     else reject(networkFailure(host, { ending: 'doubtful' }))
   }
   const look = (): void => {
-    if (xhr.readyState === xhr.HEADERS_RECEIVED) {
+    if (xhr.readyState === HEADERS_RECEIVED) {
       // An early answer may come before the first progress.
       if (!isTold) onSent?.(0)
       if (xhr.responseURL !== withoutFragment(request.url)) {
@@ -64,7 +68,7 @@ function exchange(
         xhr.abort()
       } else answer = { status: xhr.status, headers: headersOf(xhr), text: '' }
     }
-    if (!answer || xhr.readyState !== xhr.LOADING) return
+    if (!answer || xhr.readyState !== LOADING) return
     answer.text = xhr.responseText
     if (answer.text.length <= maxReplyBytes) return
     settle(false)

@@ -5,6 +5,7 @@ import { errorCode, fileProblem } from '../../adapters/node/file-problem.ts'
 import type { ErrorSummary } from '../../core/errors.ts'
 import { onOneLine, UNSHOWN } from '../../core/redact.ts'
 import { adviceFor } from './error-line.ts'
+import { inWords } from './operation-words.ts'
 import { hasRoundedNumber } from '../rounded-numbers.ts'
 import { columnsOf, wrapped } from './text-width.ts'
 
@@ -126,12 +127,13 @@ function asLine(text: string, { isTTY, columns }: NodeJS.WriteStream): string {
 
 const COMMAND = /(?:npx )?mocap-uplink /
 
-/** Adds what to do to every error of ours in a JSON line, wherever it is. What a service calls an error stays as it is. */
+/** Puts every error of ours in a JSON line into the command's words, and adds what to do. What a service calls an error stays as it is. */
 function withAdviceOnErrors(name: string, value: unknown): unknown {
   if (name !== 'error' || typeof value !== 'object' || value === null || !('code' in value)) return value
   const { code } = value
   if (typeof code !== 'string' || !code.startsWith('ERR_UPLOAD_')) return value
-  return { ...value, advice: adviceFor(value as ErrorSummary) }
+  const error = value as ErrorSummary
+  return { ...error, message: inWords(error.message), advice: adviceFor(error) }
 }
 
 function toJson(value: unknown, isForPerson: boolean): string {

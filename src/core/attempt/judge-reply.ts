@@ -36,7 +36,7 @@ export function judgeReply(
 }
 
 /** Makes the receipt, or a refusal when the ETag contradicts `md5`, the digest of what was sent; undefined when nothing was hashed. */
-export function receiptOf(
+export function judgeDigest(
   unit: Unit,
   reply: TransportReply,
   { acceptedEnd, etag }: Received,

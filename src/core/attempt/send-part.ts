@@ -5,7 +5,7 @@
 import type { Attempt, AttemptResult } from './attempt.ts'
 import { timeoutsFor } from './attempt-timeouts.ts'
 import { invalid, isTransportError, isUploadError, type AttemptEnding } from '../errors.ts'
-import { judgeReply, receiptOf } from './judge-reply.ts'
+import { judgeReply, judgeDigest } from './judge-reply.ts'
 import type { PartPace } from '../line/pace.ts'
 import type { Clock, Hasher, Protocol, Reader, Transport, TransportRequest } from '../ports.ts'
 import type { ReaderCache } from './reader-cache.ts'
@@ -111,7 +111,7 @@ export async function sendPart(ports: SendPartPorts, attempt: Attempt): Promise<
     if (looking) await (isUnread ? looking : tellHang(clock, looking, onHang))
     // A far end that took only some of the bytes has proven nothing about the digest of all of them.
     const digest = result.acceptedEnd === unit.end ? body.digest() : undefined
-    const end = receiptOf(unit, reply, result, isPromise(digest) ? await digest : digest)
+    const end = judgeDigest(unit, reply, result, isPromise(digest) ? await digest : digest)
     if (end.kind === 'refused') transport.distrust?.(request)
     return end
   } catch (error) {

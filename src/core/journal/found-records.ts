@@ -20,10 +20,10 @@ const asItIs = (): boolean => true
 const CHECKS: { readonly [T in JournalRecord['type']]: (record: Unsure<RecordOf<T>>) => boolean } = {
   'session.begun': isBeginning,
   'session.creating': asItIs,
-  'session.created': ({ sessionId, files }) => isId(sessionId) && isGivenAs(areAddressed, files),
-  'session.replaced': ({ sessionId, files }) => isId(sessionId) && areAddressed(files),
+  'session.created': ({ sessionId, files }) => isKeepableId(sessionId) && isGivenAs(areAddressed, files),
+  'session.replaced': ({ sessionId, files }) => isKeepableId(sessionId) && areAddressed(files),
   'session.kept': ({ standing, files }) => isStanding(standing) && areAddressed(files) && files.every(isKeptFile),
-  'session.left': ({ sessionId }) => isId(sessionId),
+  'session.left': ({ sessionId }) => isKeepableId(sessionId),
   'session.ended': asItIs,
   'session.resumed': asItIs,
   'session.refused': asItIs,
@@ -71,14 +71,14 @@ function isPlan(file: unknown, index: number): boolean {
 function isStanding(standing: unknown): boolean {
   if (!isFields(standing) || !PLACES.includes(standing['place'])) return false
   const { place, sessionId, leftSessionIds } = standing
-  const isNamed = sessionId === undefined ? place !== 'created' : isId(sessionId)
-  return isNamed && Array.isArray(leftSessionIds) && leftSessionIds.every(isId)
+  const isNamed = sessionId === undefined ? place !== 'created' : isKeepableId(sessionId)
+  return isNamed && Array.isArray(leftSessionIds) && leftSessionIds.every(isKeepableId)
 }
 
 function isKeptFile(file: Unsure<KeptFile>, index: number): boolean {
   const { fileIndex, state, sessionId, generation, confirmedAtMs, error, parts } = file
   if (fileIndex !== index || !FILE_STATES.includes(state) || !isCount(generation)) return false
-  if (!isGivenAs(isId, sessionId) || !isGivenAs(Number.isFinite, confirmedAtMs) || !isGivenAs(isFields, error))
+  if (!isGivenAs(isKeepableId, sessionId) || !isGivenAs(Number.isFinite, confirmedAtMs) || !isGivenAs(isFields, error))
     return false
   return Array.isArray(parts) && parts.every(isKeptPart)
 }
@@ -93,7 +93,9 @@ function areAddressed(files: unknown): files is readonly AddressedFile[] {
 
 function isAddressed(file: unknown): boolean {
   if (!isFields(file) || !isCount(file['fileIndex']) || !Array.isArray(file['addresses'])) return false
-  return isGivenAs(isId, file['serverFileId']) && file['addresses'].every((address) => typeof address === 'string')
+  return (
+    isGivenAs(isKeepableId, file['serverFileId']) && file['addresses'].every((address) => typeof address === 'string')
+  )
 }
 
 /** Whether a value is absent, or has the right form. */
@@ -102,7 +104,7 @@ function isGivenAs(is: (value: unknown) => boolean, value: unknown): boolean {
 }
 
 /** Whether it can be the id of a session or of a file. */
-export function isId(id: unknown): id is string | number {
+export function isKeepableId(id: unknown): id is string | number {
   return typeof id === 'string' ? id !== '' : Number.isSafeInteger(id)
 }
 

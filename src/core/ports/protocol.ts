@@ -101,6 +101,8 @@ export interface RegisterOptions {
   readonly isRepeat: boolean
   readonly signal: AbortSignal
   readonly onWaiting?: OnWaiting
+  /** To be called where `signal` ends the call before the far end can have heard of these names. Its reason cannot say so. */
+  readonly onUnheard?: () => void
 }
 
 /** The wait of a call that has no answer yet and is repeated. Wall times, ms since 1970. */
@@ -124,6 +126,22 @@ export interface HostWait {
   readonly isDoubtful: boolean
   /** This machine is without a network, as far as the platform knows. */
   readonly isOffline?: boolean | undefined
+}
+
+/**
+ * A host that is unreachable, or answers only that it is unavailable, as an upload shows it. Wall times in ms since 1970.
+ * `operation` is the call that waits; it is absent where parts wait for the storage. `reason` is absent where the storage gives no
+ * answer.
+ */
+export type Outage = Partial<Pick<HostWait, 'operation' | 'reason' | 'status' | 'isDoubtful' | 'isOffline'>> & {
+  readonly who: 'service' | 'storage'
+  /** `host:port`. */
+  readonly host: string
+  readonly sinceMs: number
+  /** When the next try begins. Undefined during a try, which may take as long as `callTimeoutMs` or as a part. */
+  readonly untilMs: number | undefined
+  /** When the upload gives up. Undefined where answers such as 500 are counted instead. */
+  readonly giveUpAtMs: number | undefined
 }
 
 /**

@@ -15,7 +15,7 @@ const NAME = 'mocap-uplink'
  */
 export function stateFolder(
   env: Readonly<Record<string, string | undefined>> = process.env,
-  platform: NodeJS.Platform = process.platform,
+  platform: string = process.platform,
 ): string {
   const { join, resolve, isAbsolute } = platform === 'win32' ? win32 : posix
   const given = env['MOCAP_STATE_DIR']
