@@ -131,6 +131,7 @@ export function realUpload(seed: number): RealUpload {
       night = {
         ...night,
         settleMs: 0,
+        keys: undefined,
         addressLifeMs: LONG_LIFE_MS,
         outages: [],
         storageFaults: ['saysExpired'],

@@ -76,7 +76,7 @@ export function scheduledWorld(scheduler: fc.Scheduler): ScheduledWorld {
   const night: Night = {
     ...drawNight(createDice(1)),
     ...{ flow: 'video', concurrency: CAP, verify: 'md5', isOpaque: false, skewMs: 0, lateShare: 1, settleMs: 0 },
-    ...{ addressLifeMs: LONG_LIFE_MS, saysAlready: false, storageFaults: [], outages: [] },
+    ...{ addressLifeMs: LONG_LIFE_MS, saysAlready: false, storageFaults: [], outages: [], keys: undefined },
   }
   const farEnd: FarEnd = createFarEnd(night, serverNow, watch.violate)
   const disk = createDisk({ dice: createDice(1), syncMs: 1, onSettled: watch.onSettled })
@@ -98,6 +98,7 @@ export function scheduledWorld(scheduler: fc.Scheduler): ScheduledWorld {
       begin: () => undefined,
       end: () => undefined,
       confirmAsked: () => undefined,
+      unsure: () => undefined,
       refused: () => undefined,
       violate: watch.violate,
     },

@@ -10,6 +10,7 @@ import type { Journal, SessionJournal } from '../../../src/core/ports.ts'
 import { isDurable } from '../../../src/adapters/node/journal/group-commit.ts'
 import type { Dice } from './dice.ts'
 import { never, type Life } from './life.ts'
+import type { LifePlan } from './night.ts'
 
 interface Stored {
   records: JournalRecord[]
@@ -19,7 +20,7 @@ interface Stored {
 
 export interface Disk {
   /** The journal as one life sees it. If the life dies by a power cut, records that are not kept may be lost. */
-  journal(life: Life, plan: { readonly isPowerCut: boolean; readonly fullDiskAt: number | undefined }): Journal
+  journal(life: Life, plan: Pick<LifePlan, 'isPowerCut' | 'fullDiskAt' | 'fullDiskFor'>): Journal
   records(key: string): readonly JournalRecord[]
   keys(): readonly string[]
   /** Whether the running life holds the session. */
@@ -63,7 +64,7 @@ export function createDisk({ dice, syncMs, isQuick = false, onSettled }: DiskOpt
   const openSession = (
     key: string,
     life: Life,
-    fullDiskAt: number | undefined,
+    { fullDiskAt = Infinity, fullDiskFor }: Pick<LifePlan, 'fullDiskAt' | 'fullDiskFor'>,
     release: () => void,
   ): SessionJournal => {
     const stored = sessions.get(key) ?? { records: [], keptCount: 0 }
@@ -110,7 +111,7 @@ export function createDisk({ dice, syncMs, isQuick = false, onSettled }: DiskOpt
       append(records) {
         if (life.dies()) return never()
         appended += records.length
-        if (fullDiskAt !== undefined && appended >= fullDiskAt) {
+        if (appended >= fullDiskAt && appended < fullDiskAt + fullDiskFor) {
           const full = new UploadError('ERR_UPLOAD_JOURNAL', 'The disk is full.')
           if (isQuick) throw full
           return Promise.reject(full)
@@ -136,12 +137,12 @@ export function createDisk({ dice, syncMs, isQuick = false, onSettled }: DiskOpt
   }
 
   return {
-    journal(life, { isPowerCut, fullDiskAt }) {
+    journal(life, plan) {
       // The leases of a dead life are gone with its process.
       const own = new Set<string>()
       leases = own
       life.onDeath(() => {
-        if (!isPowerCut) return
+        if (!plan.isPowerCut) return
         for (const stored of sessions.values()) {
           stored.records.length = dice.between(stored.keptCount, stored.records.length)
           stored.keptCount = stored.records.length
@@ -152,7 +153,7 @@ export function createDisk({ dice, syncMs, isQuick = false, onSettled }: DiskOpt
           if (life.dies()) return never()
           if (own.has(key)) return Promise.reject(new UploadError('ERR_UPLOAD_JOURNAL', `${key} is open already.`))
           own.add(key)
-          return Promise.resolve(openSession(key, life, fullDiskAt, () => own.delete(key)))
+          return Promise.resolve(openSession(key, life, plan, () => own.delete(key)))
         },
         read: (key) => (life.dies() ? never() : Promise.resolve(sessions.get(key)?.records ?? [])),
         list: () => (life.dies() ? never() : Promise.resolve([...sessions.keys()])),

@@ -3,10 +3,14 @@
 
 import { digestOf } from './digest.ts'
 import type { Night } from './night.ts'
+import { createStore, type Store } from './store.ts'
 
 export const SERVICE_URL = 'https://service.test'
 export const API_KEY = 'key-7d0c41b2'
 export const SIGNATURE = '5ec4e7c0de'
+/** The session of somebody else to which captures are added. */
+export const GIVEN_SESSION = 's1'
+const THEIR_BYTES = 'what somebody else has captured'
 
 export interface Answer {
   readonly status: number
@@ -29,7 +33,7 @@ interface StoredPart {
   readonly isDoubted: boolean
 }
 
-interface FarFile {
+export interface FarFile {
   readonly fileId: number
   readonly name: string
   readonly partCount: number
@@ -37,10 +41,12 @@ interface FarFile {
   isConfirmed: boolean
 }
 
-interface FarSession {
+export interface FarSession {
   readonly id: string
   readonly files: Map<string, FarFile>
   isCancelled: boolean
+  /** Ended by nobody's call. */
+  isSwept?: boolean
 }
 
 export interface ServiceCallBody {
@@ -48,6 +54,11 @@ export interface ServiceCallBody {
 }
 
 export interface FarEnd {
+  /** The newest key of the service. It takes the one before as well, so that each lives for a while when it is given out. */
+  key(): string
+  takesKey(key: string | undefined): boolean
+  /** What takes the calls of an upload that has no service. Its parts are put as any others. */
+  readonly store: Store
   targetOf(url: string): Target | undefined
   /** A new address of a part. */
   sign(sessionId: string, fileName: string, partNumber: number): string
@@ -59,10 +70,11 @@ export interface FarEnd {
   part(sessionId: string, fileName: string, partNumber: number): StoredPart | undefined
   /** The stored bytes of a confirmed video or of a capture that was put. Undefined if there are none. */
   stored(fileName: string): Uint8Array | undefined
+  /** Whether a call has ended it. */
   isCancelled(sessionId: string | number): boolean
   hasConfirmed(sessionId: string): boolean
   sessionCount(): number
-  /** Sessions that nobody has cancelled. */
+  /** Sessions that nobody has cancelled. An upload of a store is none any more once it is complete. */
   openSessionIds(): readonly string[]
   /** Makes the storage refuse all addresses given so far. */
   expire(): void
@@ -79,6 +91,10 @@ export function createFarEnd(night: Night, serverNow: () => number, violate: (wh
   let isCalm = false
   let date = { ofMs: NaN, text: '' }
 
+  let lastKeyNumber = 0
+  const keyNumber = (): number =>
+    (lastKeyNumber = isCalm ? lastKeyNumber : Math.floor(serverNow() / (night.keys?.lifeMs ?? Infinity)))
+  const keyOf = (number: number): string => (night.keys === undefined ? API_KEY : `${API_KEY}-${String(number)}`)
   const mint = (sessionId: string, fileName: string, partNumber: number): string => {
     const signedAtMs = Math.floor(serverNow() / 1_000) * 1_000
     const lifeMs = isCalm ? 604_800_000 : Math.ceil(night.addressLifeMs / 1_000) * 1_000
@@ -152,7 +168,21 @@ export function createFarEnd(night: Night, serverNow: () => number, violate: (wh
       Array.from({ length: file.partCount }, (_, index) => file.parts.get(index + 1)?.bytes ?? Buffer.alloc(0)),
     )
 
+  if (night.given !== undefined) {
+    const { files } = begin()
+    for (const name of night.given.theirs) {
+      const part = { bytes: new TextEncoder().encode(THEIR_BYTES), etag: '"theirs"', isDoubted: false }
+      files.set(name, { fileId: 0, name, partCount: 1, parts: new Map([[1, part]]), isConfirmed: false })
+    }
+  }
+  const store = createStore({ night, serverNow, violate, sessions, begin, signPart: mint })
+  const isOpen = ({ isCancelled, files }: FarSession): boolean =>
+    !isCancelled && !(night.flow === 'store' && [...files.values()].some((file) => file.isConfirmed))
+
   return {
+    store,
+    key: () => keyOf(keyNumber()),
+    takesKey: (key) => key === keyOf(keyNumber()) || key === keyOf(keyNumber() - 1),
     sign: mint,
     targetOf(url) {
       const target = targets[Number(url.slice(url.lastIndexOf(SIGNATURE) + SIGNATURE.length))]
@@ -187,13 +217,16 @@ export function createFarEnd(night: Night, serverNow: () => number, violate: (wh
     stored(name) {
       const files = [...sessions.values()].flatMap((session) => session.files.get(name) ?? [])
       const file =
-        night.flow === 'video' ? files.find((one) => one.isConfirmed) : files.find((one) => one.parts.size > 0)
+        night.flow === 'capture' ? files.find((one) => one.parts.size > 0) : files.find((one) => one.isConfirmed)
       return file && contentOf(file)
     },
-    isCancelled: (sessionId) => sessions.get(String(sessionId))?.isCancelled === true,
+    isCancelled(sessionId) {
+      const session = sessions.get(String(sessionId))
+      return session?.isCancelled === true && session.isSwept !== true
+    },
     hasConfirmed: (id) => [...(sessions.get(id)?.files.values() ?? [])].some((file) => file.isConfirmed),
     sessionCount: () => sessions.size,
-    openSessionIds: () => [...sessions.values()].flatMap(({ id, isCancelled }) => (isCancelled ? [] : [id])),
+    openSessionIds: () => [...sessions.values()].filter(isOpen).map(({ id }) => id),
     expire() {
       for (const target of targets) target.deadlineMs = Math.min(target.deadlineMs, serverNow() - 1)
     },

@@ -10,6 +10,14 @@ import { LATE_ARRIVALS, type Night } from './night.ts'
 
 const SLOW_ENDS: Partial<Night> = { settleMs: 400, isSourceQuick: false }
 
+/** Its completions fail with 200 now and then. */
+const FAILING_STORE: Partial<Night> = {
+  flow: 'store',
+  saysAlready: true,
+  serviceFaults: ['status500'],
+  serviceFaultShare: 0.2,
+}
+
 /** By description. Each function makes a new mutant for each night. */
 export const MUTANTS: Readonly<Record<string, () => Mutant>> = {
   'drops a receipt from a confirmation': () => ({ transport: droppingReceipt }),
@@ -30,6 +38,10 @@ export const MUTANTS: Readonly<Record<string, () => Mutant>> = {
   'takes an attempt that it gave up for ended': () => ({ transport: hurried, night: SLOW_ENDS }),
   'takes a read that it gave up for ended': () => ({ source: leaving, night: { ...SLOW_ENDS, readMs: 60 } }),
   'confirms a file twice at once': () => ({ transport: confirmingTwice }),
+  'ends a session of which a file is being confirmed': () => ({ transport: endingEarly }),
+  'takes the names of somebody else for its own': () => ({ transport: overwriting }),
+  'keeps a key that has lapsed': () => ({ transport: keepingKey() }),
+  'takes every 200 to a completion for a success': () => ({ transport: believing, night: FAILING_STORE }),
 }
 
 /** The n-th record of the type, and all later ones, are never written, but the client is told that they were. */
@@ -97,6 +109,23 @@ const droppingReceipt = rewriting((request) => {
   const bytes = new TextEncoder().encode(JSON.stringify({ ...call, file_part_info: call.file_part_info.slice(1) }))
   return { ...request, body: { kind: 'bytes', bytes } }
 })
+
+const overwriting = rewriting((request) => {
+  if (!request.url.endsWith('/mocap_session_file') || request.body?.kind !== 'bytes') return request
+  const call = JSON.parse(new TextDecoder().decode(request.body.bytes)) as object
+  const bytes = new TextEncoder().encode(JSON.stringify({ ...call, reprocess: true }))
+  return { ...request, body: { kind: 'bytes', bytes } }
+})
+
+function keepingKey(): (transport: Transport) => Transport {
+  let first: string | undefined
+  return rewriting((request) => {
+    const { 'x-api-key': key } = request.headers
+    if (key === undefined) return request
+    first ??= key
+    return { ...request, headers: { ...request.headers, 'x-api-key': first } }
+  })
+}
 
 /** Keeps using the first address of each part. */
 function stale(): (transport: Transport) => Transport {
@@ -171,6 +200,34 @@ function confirmingTwice(transport: Transport): Transport {
     send(request) {
       if (request.method === 'PATCH') transport.send({ ...request }).catch(() => undefined)
       return transport.send(request)
+    },
+  }
+}
+
+function endingEarly(transport: Transport): Transport {
+  return {
+    ...transport,
+    send(request) {
+      const answer = transport.send(request)
+      if (request.method === 'PATCH' && request.body?.kind === 'bytes') {
+        const call = JSON.parse(new TextDecoder().decode(request.body.bytes)) as { upload_session_id: string }
+        const url = `${request.url}/${call.upload_session_id}`
+        const { headers, signal } = request
+        transport.send({ method: 'DELETE', url, headers, signal }).catch(() => undefined)
+      }
+      return answer
+    },
+  }
+}
+
+function believing(transport: Transport): Transport {
+  return {
+    ...transport,
+    async send(request) {
+      const reply = await transport.send(request)
+      const isFailure = reply.status === 200 && new TextDecoder().decode(reply.body).startsWith('<Error>')
+      const body = new TextEncoder().encode('<CompleteMultipartUploadResult></CompleteMultipartUploadResult>')
+      return isFailure ? { ...reply, body } : reply
     },
   }
 }

@@ -14,7 +14,7 @@ export interface NetworkOptions {
   readonly night: Night
   readonly life: Life
   readonly farEnd: FarEnd
-  readonly watch: Pick<Watch, 'begin' | 'end' | 'refused' | 'violate' | 'confirmAsked'>
+  readonly watch: Pick<Watch, 'begin' | 'end' | 'unsure' | 'refused' | 'violate' | 'confirmAsked'>
   readonly memory?: Pick<Memory, 'beginSend' | 'endSend'>
   readonly trouble: Trouble
   readonly log: (line: () => string) => void
@@ -57,6 +57,11 @@ export function createNetwork(options: NetworkOptions): Transport {
     attempt.hasArrived = true
     log(() => `arrives ${attempt.method} ${nameOf(attempt)}${isDoubted ? ' (unheard)' : ''}`)
     if (attempt.target !== undefined) return farEnd.put(attempt.target, body, isDoubted)
+    if (attempt.store !== undefined) return farEnd.store.call(attempt.store, attempt.callText, isDoubted)
+    const key = attempt.headers['x-api-key']
+    // The words of a service may hold the key.
+    if (!farEnd.takesKey(key))
+      return { status: 401, body: JSON.stringify({ message: `${key ?? 'no key'} has lapsed` }) }
     return farEnd.call(attempt.method, attempt.path, attempt.fields, isDoubted)
   }
   /** Called when we gave the attempt up, or died. If its body was handed over, it may arrive late. */
@@ -114,7 +119,10 @@ export function createNetwork(options: NetworkOptions): Transport {
       const { upload_session_id: sessionId, affected_file_id: fileId } = attempt.fields
       watch.confirmAsked(attempt, sessionId, fileId)
     }
-    const fault = attempt.target === undefined ? trouble.ofCall() : trouble.ofPut(attempt.target)
+    const { store } = attempt
+    if (store?.operation === 'complete') watch.confirmAsked(attempt, store.uploadId, store.uploadId)
+    const host = store === undefined ? 'service' : 'storage'
+    const fault = attempt.target === undefined ? trouble.ofCall(host) : trouble.ofPut(attempt.target)
     if (fault !== undefined) log(() => `fault ${fault} for ${nameOf(attempt)}`)
     await life.pass(night.connectMs, end)
     if (fault === 'connect') throw broken(attempt, 'connect')
@@ -131,23 +139,38 @@ export function createNetwork(options: NetworkOptions): Transport {
       throw broken(attempt, 'answer')
     }
     if (fault === 'silentAnswer') await silence(attempt)
-    const refusal = fault === undefined ? undefined : REFUSALS[fault]
+    const refusal = fault === undefined ? undefined : refusalOf(attempt, fault)
     const retryAfter = refusal?.headers?.['retry-after']
     if (retryAfter !== undefined) watch.refused(attempt, Number(retryAfter) * 1_000)
     if (refusal !== undefined) return refusal
     const answer = deliver(attempt, body, fault === 'lostReply')
     if (fault === 'lostReply') throw broken(attempt, 'answer')
+    if (fault === 'status500Done') return failureOf(attempt)
     return distorted(answer, fault, () => deliver(attempt, body, false))
   }
+  /** Some stores begin a completion with 200, and say in its body that it failed. */
+  const failureOf = ({ store }: Attempt): Answer =>
+    store?.operation === 'complete' && night.saysAlready
+      ? storageError(200, 'InternalError', 'Please try again.')
+      : { status: 500 }
+  const refusalOf = (attempt: Attempt, fault: string): Answer | undefined =>
+    fault === 'status500' ? failureOf(attempt) : REFUSALS[fault]
   const attemptFor = (request: TransportRequest): Attempt => {
     const target = farEnd.targetOf(request.url)
-    if (target === undefined && !request.url.startsWith(SERVICE_URL)) watch.violate('a request to an unknown host')
-    const path = target === undefined ? request.url.slice(SERVICE_URL.length) : `/${target.sessionId}`
+    const store = target === undefined ? farEnd.store.callOf(request.url) : undefined
+    const isOfService = target === undefined && store === undefined
+    if (isOfService && !request.url.startsWith(SERVICE_URL)) watch.violate('a request to an unknown host')
+    const path = isOfService
+      ? request.url.slice(SERVICE_URL.length)
+      : store === undefined
+        ? `/${target!.sessionId}`
+        : `/${Object.values(store).join('/')}`
     const { url, method, headers } = request
     return {
       lifeNumber: life.number,
       url,
       target,
+      store,
       method,
       path,
       headers,
@@ -157,7 +180,7 @@ export function createNetwork(options: NetworkOptions): Transport {
       taken: undefined,
       window: undefined,
       callText: target === undefined ? decoder.decode(bytesOf(request)) : '',
-      fields: target === undefined ? fieldsOf(bytesOf(request)) : NO_FIELDS,
+      fields: isOfService ? fieldsOf(bytesOf(request)) : NO_FIELDS,
       hasArrived: false,
       isDamaged: false,
     }
@@ -179,9 +202,11 @@ export function createNetwork(options: NetworkOptions): Transport {
       }
       request.signal.addEventListener('abort', onAbort, { once: true })
       let isAnswered = false
+      let isClear = false
       try {
         const answer = await exchange(attempt)
         isAnswered = true
+        isClear = answer.status !== 500
         log(() => `answered ${String(answer.status)} to ${attempt.method} ${nameOf(attempt)}`)
         return replyOf(answer, night.tellsTime ? dateText(options.serverNow()) : undefined)
       } catch (error) {
@@ -195,6 +220,7 @@ export function createNetwork(options: NetworkOptions): Transport {
         request.signal.removeEventListener('abort', onAbort)
         if (attempt.window !== undefined) memory?.endSend(attempt.window)
         if (!life.isDead()) watch.end(attempt, isAnswered)
+        if (!life.isDead() && !isClear && (attempt.body ?? end.reason) !== undefined) watch.unsure(attempt)
         if (life.dies()) await never()
       }
     },
@@ -223,7 +249,6 @@ function nameOf({ target, path }: Sent): string {
 }
 
 const REFUSALS: Readonly<Record<string, Answer>> = {
-  status500: { status: 500 },
   throttle: { status: 503, headers: { 'retry-after': '2' } },
   longThrottle: { status: 503, headers: { 'retry-after': '400' } },
   requestTimeout: storageError(400, 'RequestTimeout', 'Your socket connection was not read from in time.'),
@@ -233,7 +258,6 @@ const REFUSALS: Readonly<Record<string, Answer>> = {
 /** What becomes of a good answer on its way, or of the request before it. */
 function distorted(answer: Answer, fault: string | undefined, again: () => Answer): Answer {
   if (fault === 'twice') return again()
-  if (fault === 'status500Done') return { status: 500 }
   if (answer.status !== 200) return answer
   if (fault === 'noEtag') return { ...answer, headers: {} }
   if (fault === 'wrongEtag') return { ...answer, headers: { etag: `"${'0'.repeat(32)}"` } }

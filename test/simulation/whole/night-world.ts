@@ -58,13 +58,14 @@ export function createWorld(
   const farEnd: FarEnd = createFarEnd(night, serverNow, watch.violate)
   const trouble = createTrouble(night, dice.apart(), clock.monotonicNow)
   const files = night.files.map((file): FileState => ({ file, isChanged: false }))
-  const { change, denial, wallJump } = night
+  const { change, denial, sweep, wallJump } = night
   if (change !== undefined) clock.setTimeout(() => (files[change.fileIndex]!.isChanged = true), change.atMs)
   if (denial !== undefined) {
     const file = files[denial.fileIndex]!
     clock.setTimeout(() => (file.isDenied = true), denial.fromMs)
     if (denial.toMs < Infinity) clock.setTimeout(() => (file.isDenied = false), denial.toMs)
   }
+  if (sweep !== undefined) clock.setTimeout(() => farEnd.store.sweep(night.files[sweep.fileIndex]!.name), sweep.atMs)
   if (wallJump !== undefined) clock.setTimeout(() => clock.shiftWall(wallJump.byMs), wallJump.atMs)
   const disk = createDisk({
     dice: dice.apart(),

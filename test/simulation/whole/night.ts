@@ -96,10 +96,13 @@ export interface LifePlan {
   readonly reactions: readonly HostReaction[]
   /** The number of the record that finds the disk full. */
   readonly fullDiskAt: number | undefined
+  /** How many records find it full, until somebody makes room. */
+  readonly fullDiskFor: number
 }
 
 export interface Night {
-  readonly flow: 'video' | 'capture'
+  /** `store`: the host signs for a store, and there is no service. */
+  readonly flow: 'video' | 'capture' | 'store'
   readonly files: readonly NightFile[]
   readonly partSizeBytes: number
   readonly batchSize: number
@@ -112,7 +115,7 @@ export interface Night {
   readonly isBackground: boolean
   /** How long it takes to hash a piece, ms; 0: it is hashed at once. */
   readonly hashMs: number
-  /** The host signs dead addresses again: how long that takes, ms, and the share of its failures. */
+  /** The host signs dead addresses again, or all requests to a store: how long that takes, ms, and the share of its failures. */
   readonly renewal: { readonly takesMs: number; readonly failShare: number } | undefined
   /** ETags are not digests, and each PUT gets another one. */
   readonly isOpaque: boolean
@@ -143,6 +146,12 @@ export interface Night {
   readonly change: { readonly atMs: number; readonly fileIndex: number } | undefined
   /** A span in which a file cannot be read; its end may be never. */
   readonly denial: (Span & { readonly fileIndex: number }) | undefined
+  /** The captures are added to a session in which somebody else has these names already. */
+  readonly given: { readonly theirs: readonly string[]; readonly isReprocess: boolean } | undefined
+  /** The key of the service lapses this often, ms, and the host is asked for the next one: how long that takes, ms, and the share of its failures. */
+  readonly keys: { readonly lifeMs: number; readonly takesMs: number; readonly failShare: number } | undefined
+  /** When a store sweeps away what it holds of a file that is not complete. */
+  readonly sweep: { readonly atMs: number; readonly fileIndex: number } | undefined
   /** Followed by a last life in which nothing goes wrong. */
   readonly troubledLives: readonly LifePlan[]
 }
@@ -153,6 +162,7 @@ export const QUIET_LIFE: LifePlan = {
   actions: [],
   reactions: [],
   fullDiskAt: undefined,
+  fullDiskFor: Infinity,
 }
 
 /** Makes addresses outlive every night. */
@@ -203,13 +213,18 @@ export function drawNight(dice: Dice): Night {
     wallJump: isQuiet || chance(0.95) ? undefined : { atMs: between(1, 3_000), byMs: between(-90_000, 90_000) },
     change: isQuiet || chance(0.96) ? undefined : { atMs: between(1, 1_500), fileIndex: between(0, files.length - 1) },
     denial: undefined,
+    sweep: undefined,
+    given: undefined,
+    keys: undefined,
     troubledLives: isQuiet ? [] : drawLives(dice),
   }
   const hard = !isQuiet && chance(0.12) ? { ...night, ...drawHardship(dice, night) } : night
   // Drawn last: what is drawn before then does not depend on it.
   const mannered = { ...hard, ...drawManners(dice, hard) }
   const late = !isQuiet && flow === 'video' && chance(0.06) ? { ...mannered, ...LATE_ARRIVALS } : mannered
-  return chance(0.6) ? late : { ...late, ...drawSettling(dice, late) }
+  const settling = chance(0.6) ? late : { ...late, ...drawSettling(dice, late) }
+  const stored = flow === 'video' && chance(0.15) ? { ...settling, ...drawStore(dice, settling) } : settling
+  return { ...stored, ...drawService(dice, stored) }
 }
 
 /**
@@ -253,6 +268,32 @@ function drawSettling({ between, chance, pick }: Dice, { readMs, isSourceQuick }
   return {
     settleMs: between(1, pick([20, 400])),
     ...(readMs === 0 && !isSourceQuick && chance(0.3) ? { readMs: between(1, 60) } : {}),
+  }
+}
+
+/** The same night without a service. */
+function drawStore({ between, chance, pick }: Dice, { files }: Night): Partial<Night> {
+  return {
+    flow: 'store',
+    sweep: chance(0.4)
+      ? { atMs: between(1, pick([500, 3_000, 60_000])), fileIndex: between(0, files.length - 1) }
+      : undefined,
+  }
+}
+
+/** What a service knows that others have begun, keys that lapse, and a disk that is full for a moment. */
+function drawService(dice: Dice, { flow, files, answerMs, connectMs, troubledLives }: Night): Partial<Night> {
+  const { between, chance, pick } = dice
+  const theirs = files.filter(() => chance(0.4)).map(({ name }) => name)
+  const takesMs = pick([0, between(1, 500)])
+  // Long enough for a call to be refused with one key, and to be made with a key that another call has got meanwhile.
+  const lifeMs = 2 * (answerMs + connectMs) + takesMs + between(100, pick([1_000, 30_000]))
+  return {
+    given: flow === 'capture' && chance(0.5) ? { theirs, isReprocess: chance(0.2) } : undefined,
+    keys: chance(0.1) ? { lifeMs, takesMs, failShare: pick([0, 0, 0.3]) } : undefined,
+    troubledLives: troubledLives.map((plan) =>
+      chance(0.06) ? { ...plan, fullDiskAt: between(2, 40), fullDiskFor: between(1, 4) } : plan,
+    ),
   }
 }
 
@@ -328,6 +369,7 @@ function drawLives(dice: Dice): LifePlan[] {
     actions: drawActions(dice),
     reactions: [],
     fullDiskAt: chance(0.05) ? between(2, 40) : undefined,
+    fullDiskFor: Infinity,
   }))
 }
 

@@ -5,10 +5,17 @@ import { foldJournal } from '../../../src/core/journal/fold-journal.ts'
 import type { JournalRecord } from '../../../src/core/journal/journal.ts'
 import type { Ledger } from '../../../src/core/journal/ledger.ts'
 import { UploadFailedError, type Upload, type UploadReport } from '../../../src/flows/upload.ts'
-import type { Hasher } from '../../../src/core/ports.ts'
-import { createUplink, type ResumeOptions, type Uplink, type UplinkPorts } from '../../../src/index.ts'
+import type { Hasher, Protocol } from '../../../src/core/ports.ts'
+import {
+  createUplink,
+  s3Multipart,
+  type ResumeOptions,
+  type S3Sign,
+  type Uplink,
+  type UplinkPorts,
+} from '../../../src/index.ts'
 import { digestHasher } from './digest.ts'
-import { API_KEY, SERVICE_URL } from './far-end.ts'
+import { API_KEY, GIVEN_SESSION, SERVICE_URL } from './far-end.ts'
 import { attend } from './host.ts'
 import { createLife, type Life } from './life.ts'
 import { createMemory, type Memory } from './memory.ts'
@@ -20,6 +27,9 @@ import { checkEnd, checkReport, isOver } from './verdict.ts'
 
 /** No life takes longer than this, whatever happens in it. */
 const LIFE_LIMIT_MS = 6 * 3_600_000
+const GIVE_UP_MS = 600_000
+/** What the storage takes as a part. */
+const UNIT_LIMITS = { minBytes: 1, maxBytes: 1_000_000, maxCount: 10_000, multipleOfBytes: 1 }
 
 /** The outcome of a life. */
 export interface Lived {
@@ -38,20 +48,22 @@ export async function oneLife(world: World, plan: LifePlan, key: string | undefi
   const handles: Handles = { openCount: 0 }
   const memory = createMemory(watch.violate)
   const memoryBytes = (night.concurrency === 'auto' ? 64 : night.concurrency) * 2 * 64 * 1024
+  const ports = portsOf(world, life, plan, memory)
+  const protocol = night.flow === 'store' ? storeProtocol(world, life, ports) : undefined
   const uplink = createUplink(
     {
       baseUrl: SERVICE_URL,
-      credentials: { apiKey: API_KEY },
+      credentials: { apiKey: night.keys === undefined ? API_KEY : () => askForKey(world, life) },
       concurrency: night.concurrency,
       verify: night.verify,
       isBackground: night.isBackground,
       memoryBytes,
-      giveUpAfterMs: 600_000,
+      giveUpAfterMs: GIVE_UP_MS,
     },
-    portsOf(world, life, plan, memory),
+    ports,
   )
   const known = key === undefined || disk.records(key).length === 0 ? undefined : key
-  const report = await settle(world, life, begin(world, uplink, life, plan, known, { handles, memory }))
+  const report = await settle(world, life, begin(world, uplink, life, plan, known, { handles, memory }, protocol))
   if (memory.takenBytes() > memoryBytes) watch.violate('more memory is taken for bodies than was allowed')
   memory.free()
   const newKey = known ?? disk.keys().at(-1)
@@ -106,6 +118,7 @@ async function begin(
   plan: LifePlan,
   key: string | undefined,
   held: { readonly handles: Handles; readonly memory: Memory },
+  protocol: Protocol | undefined,
 ): Promise<UploadReport | undefined> {
   const { night, files, watch, disk, mutant } = world
   const { readMs, isSourceQuick: isQuick } = night
@@ -116,17 +129,17 @@ async function begin(
   const place = key === undefined ? undefined : foldJournal(disk.records(key)).place
   // If the disk was full, only the host knows that the session was cancelled.
   const isOver = place === 'confirmed' || place === undefined
-  if (key !== undefined && !isOver && watch.host.isDiscardAsked) return uplink.discardSession(key)
+  if (key !== undefined && !isOver && watch.host.isDiscardAsked) return uplink.discardSession(key, { protocol })
   if (key !== undefined && !isOver && (place === 'cancelling' || place === 'cancelled' || watch.host.isCancelAsked)) {
     watch.host.isCancelAsked = true
-    return uplink.cancelSession(key)
+    return uplink.cancelSession(key, { protocol })
   }
   const controller = new AbortController()
   const own = { signal: controller.signal, ...renewalOf(world, life) }
   const upload =
     key === undefined
-      ? startUpload(uplink, night, sources, own)
-      : await uplink.resume(key, { source: ({ fileIndex }) => sources[fileIndex]!, ...own })
+      ? startUpload(uplink, night, sources, own, protocol)
+      : await uplink.resume(key, { source: ({ fileIndex }) => sources[fileIndex]!, protocol, ...own })
   attend(world, life, plan, uplink, upload, () => controller.abort())
   return upload.done().catch((error: unknown) => {
     if (error instanceof UploadFailedError) return error.report
@@ -153,21 +166,41 @@ function slowly(hasher: Hasher, life: Life, ms: number): Hasher {
   }
 }
 
-function renewalOf(
-  { night: { renewal }, farEnd, trouble, dice, note }: World,
-  life: Life,
-): Pick<ResumeOptions, 'renewAddresses'> {
-  if (renewal === undefined) return {}
+function renewalOf(world: World, life: Life): Pick<ResumeOptions, 'renewAddresses'> {
+  const { night, farEnd, note } = world
+  if (night.renewal === undefined || night.flow === 'store') return {}
   return {
     async renewAddresses({ sessionId, fileName, partNumbers }) {
       note(() => `the host signs ${partNumbers.join(', ')} of ${fileName} again`)
-      if (!trouble.isCalm()) {
-        await life.pass(renewal.takesMs)
-        if (dice.chance(renewal.failShare)) throw new Error('The host cannot sign.')
-      }
+      await signerOf(world, life)
       return partNumbers.map((partNumber) => farEnd.sign(String(sessionId), fileName, partNumber))
     },
   }
+}
+
+/** Waits for whoever signs for the host, who may fail. */
+async function signerOf({ night: { renewal }, trouble, dice }: World, life: Life): Promise<void> {
+  if (renewal === undefined || trouble.isCalm()) return
+  await life.pass(renewal.takesMs)
+  if (dice.chance(renewal.failShare)) throw new Error('The host cannot sign.')
+}
+
+/** The host's own server hands out keys, and may be out of reach. */
+async function askForKey({ night: { keys }, farEnd, trouble, dice }: World, life: Life): Promise<string> {
+  if (keys !== undefined && !trouble.isCalm()) {
+    await life.pass(keys.takesMs)
+    if (dice.chance(keys.failShare)) throw new TypeError('fetch failed')
+  }
+  return farEnd.key()
+}
+
+/** What stands in for a service. */
+function storeProtocol(world: World, life: Life, { transport, clock, random, hasher }: UplinkPorts): Protocol {
+  const sign: S3Sign = async (request) => {
+    await signerOf(world, life)
+    return { url: world.farEnd.store.sign(request) }
+  }
+  return s3Multipart({ sign, transport, clock, random, hasher, unitLimits: UNIT_LIMITS, giveUpAfterMs: GIVE_UP_MS })
 }
 
 function startUpload(
@@ -175,14 +208,18 @@ function startUpload(
   night: Night,
   sources: ReturnType<typeof lifeSource>[],
   own: Pick<ResumeOptions, 'signal' | 'renewAddresses'>,
+  protocol: Protocol | undefined,
 ): Upload {
   const files = sources.map((source) => ({ source }))
   const session = { sessionDate: '2026-11-20', sessionTypeId: 2, ...own }
-  if (night.flow === 'capture')
-    return uplink.uploadCaptures({ orgId: 'org-1', mocapTypeId: 2, files, batchSize: night.batchSize, ...session })
-  const unitLimits = { minBytes: 1, maxBytes: 1_000_000, maxCount: 10_000, multipleOfBytes: 1 }
+  const { given } = night
+  const captures = { mocapTypeId: 2, files, batchSize: night.batchSize, reprocess: given?.isReprocess, ...own }
+  if (given !== undefined) return uplink.uploadCaptures({ sessionId: GIVEN_SESSION, ...captures })
+  if (night.flow === 'capture') return uplink.uploadCaptures({ orgId: 'org-1', ...captures, ...session })
   const { partSizeBytes } = night
-  return uplink.uploadVideos({ movementTypeId: 1, playerId: 'p-1', files, partSizeBytes, unitLimits, ...session })
+  if (protocol !== undefined) return uplink.upload({ protocol, files, partSizeBytes, signal: own.signal })
+  const input = { movementTypeId: 1, playerId: 'p-1', files, partSizeBytes, unitLimits: UNIT_LIMITS }
+  return uplink.uploadVideos({ ...input, ...session })
 }
 
 /** Lets time pass until the life has settled or died, or a promise is broken. A machine that suspends does so in between. */

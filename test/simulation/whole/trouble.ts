@@ -7,7 +7,7 @@ import type { Night, Outage, ServiceFault, StorageFault } from './night.ts'
 
 export interface Trouble {
   ofPut(target: Target): StorageFault | undefined
-  ofCall(): ServiceFault | undefined
+  ofCall(host: Outage['host']): ServiceFault | undefined
   /** Whether an attempt that was given up after it was handed over arrives nevertheless. */
   isLate(): boolean
   lateMs(): number
@@ -43,8 +43,8 @@ export function createTrouble(night: Night, dice: Dice, nowMs: () => number): Tr
       count += 1
       return dice.pick(night.storageFaults)
     },
-    ofCall() {
-      const outage = outageOf('service')
+    ofCall(host) {
+      const outage = outageOf(host)
       if (outage !== undefined) return outage
       if (isCalm || night.serviceFaultShare === 0 || !dice.chance(night.serviceFaultShare)) return undefined
       count += 1

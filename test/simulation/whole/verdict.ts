@@ -4,6 +4,7 @@ import { foldJournal, sessionsOf, type FoldedJournal } from '../../../src/core/j
 import { makeReceipt, type DeliveredFile } from '../../../src/flows/receipt.ts'
 import type { FileReport, UploadReport } from '../../../src/flows/upload.ts'
 import type { Uplink } from '../../../src/index.ts'
+import { readS3Session } from '../../../src/protocols/s3-session.ts'
 import type { FarEnd } from './far-end.ts'
 import type { Life } from './life.ts'
 import { LONG_LIFE_MS, type Night } from './night.ts'
@@ -30,6 +31,7 @@ export function checkEnd(
 export function checkReport({ watch, farEnd, night, disk, trouble, note }: World, report: UploadReport): void {
   note(() => `report ${JSON.stringify(report)}`)
   watch.shown(report)
+  checkKeys(night, watch, report)
   const isAllConfirmed = report.files.length > 0 && report.files.every((file) => file.status === 'confirmed')
   if (report.status === 'confirmed' && !isAllConfirmed) watch.violate('confirmed as a whole, and not every file is')
   report.files.forEach((file, index) => checkFile(night, farEnd, watch, file, index))
@@ -45,20 +47,27 @@ export function checkReport({ watch, farEnd, night, disk, trouble, note }: World
   })
   if (folded.leftSessionIds.length > 0 && report.status === 'confirmed' && trouble.isCalm())
     watch.violate('a reachable service was not told of a session that nobody uses')
-  const answeredFor = new Set([...folded.ledger.files.map((file) => file.sessionId), ...folded.leftSessionIds])
-  if (night.flow === 'video' && report.status !== 'closed' && isAllKnown(night, folded))
+  const answeredFor = new Set(answeredForBy(night, folded))
+  if (night.flow !== 'capture' && report.status !== 'closed' && isAllKnown(night, folded))
     for (const sessionId of farEnd.openSessionIds())
       if (!answeredFor.has(sessionId)) watch.violate('a session that holds no file is neither ended nor remembered')
-  for (const { sessionId, mayBeConfirmed } of folded.ledger.files)
+  for (const file of folded.ledger.files)
     if (
       !watch.host.isCancelAsked &&
-      (mayBeConfirmed || !watch.host.isDiscardAsked) &&
-      farEnd.isCancelled(sessionId ?? '')
+      (file.mayBeConfirmed || !watch.host.isDiscardAsked) &&
+      farEnd.isCancelled(sessionOf(night, file) ?? '')
     )
       watch.violate('a session was ended that holds a file')
   const isKept = report.status === 'confirmed' || report.status === 'cancelled'
   if (isKept && folded.place !== report.status && report.error?.code !== 'ERR_UPLOAD_JOURNAL')
     watch.violate(`the session is told as ${report.status} and kept as ${folded.place}`)
+}
+
+/** While the machine sleeps, a key may lapse that another call has got just before. */
+function checkKeys({ keys, suspends }: Night, watch: Watch, report: UploadReport): void {
+  const isRefused = ({ error }: Pick<FileReport, 'error'>): boolean => error?.code === 'ERR_UPLOAD_CREDENTIALS_REFUSED'
+  if (keys?.failShare === 0 && suspends.length === 0 && [report, ...report.files].some(isRefused))
+    watch.violate('a key lapsed, and the next one was not used')
 }
 
 /** Whether the client knows of every session. Nobody is told of one whose create arrived twice. */
@@ -71,11 +80,48 @@ function isAllKnown({ serviceFaultShare, serviceFaults }: Night, { hasPossibleOr
  * of them, it is not asked which.
  */
 function untoldSessions({ night, farEnd, watch }: World, folded: FoldedJournal | undefined): readonly unknown[] {
-  if (night.flow !== 'video' || folded === undefined) return []
-  if (!isAllKnown(night, folded)) return sessionsOf(folded).filter((id) => !farEnd.isCancelled(id))
-  const kept = folded.ledger.files.filter((file) => file.mayBeConfirmed).map((file) => file.sessionId)
+  if (night.flow === 'capture' || folded === undefined) return []
+  const open = farEnd.openSessionIds()
+  if (!isAllKnown(night, folded)) {
+    const known = far(night, sessionsOf(folded))
+    return open.filter((id) => known.includes(id))
+  }
+  const { files } = folded.ledger
+  const kept = far(
+    night,
+    files.flatMap((file) => (file.mayBeConfirmed ? (file.sessionId ?? folded.sessionId ?? []) : [])),
+  )
   const isKept = (id: string): boolean => watch.host.isDiscardAsked && (farEnd.hasConfirmed(id) || kept.includes(id))
-  return farEnd.openSessionIds().filter((id) => !isKept(id))
+  return open.filter((id) => !isKept(id))
+}
+
+/** The sessions of the far end that the client's ids stand for. To a store, each upload is one. */
+function far({ flow }: Night, sessionIds: readonly (string | number)[]): readonly unknown[] {
+  return flow === 'store' ? sessionIds.flatMap((id) => readS3Session(id).map(({ uploadId }) => uploadId)) : sessionIds
+}
+
+interface Filed {
+  readonly sessionId?: string | number | undefined
+  readonly serverFileId?: string | number | undefined
+}
+
+/** The session of the far end that holds a file. */
+function sessionOf({ flow }: Night, file: Filed): string | number | undefined {
+  return flow === 'store' ? file.serverFileId : file.sessionId
+}
+
+/** The sessions that the client still knows to hold files of the upload, or has yet to end. */
+function answeredForBy(night: Night, folded: FoldedJournal): readonly unknown[] {
+  // Files that are not signed yet have no session of their own.
+  if (night.flow === 'store') return far(night, sessionsOf(folded, false))
+  return [...folded.ledger.files.map((file) => file.sessionId), ...folded.leftSessionIds]
+}
+
+/** Whether the service may know the name from somebody else. It then does so for good. */
+function isTheirs({ given, serviceFaults, serviceFaultShare }: Night, name: string): boolean {
+  if (given === undefined || given.isReprocess) return false
+  // A registration that arrives twice is refused the second time, and that answer is all that is heard.
+  return given.theirs.includes(name) || (serviceFaultShare > 0 && serviceFaults.includes('twice'))
 }
 
 function checkFile(night: Night, farEnd: FarEnd, watch: Watch, file: FileReport, index: number): void {
@@ -84,16 +130,17 @@ function checkFile(night: Night, farEnd: FarEnd, watch: Watch, file: FileReport,
   if (file.status !== 'confirmed') return
   const stored = farEnd.stored(name)
   if (stored === undefined || Buffer.compare(stored, bytes) !== 0) watch.violate(`${name} is told as confirmed`)
-  if (night.flow === 'video' && !night.isOpaque && night.verify !== 'off' && !file.verified)
+  if (night.flow !== 'capture' && !night.isOpaque && night.verify !== 'off' && !file.verified)
     watch.violate(`${name} could be verified and was not`)
 }
 
 /** A capture needs no ETag, and a late repetition of it gives it another opaque one, and the same bytes. */
-function checkReceipt({ flow, isOpaque }: Night, farEnd: FarEnd, watch: Watch, file: DeliveredFile): void {
+function checkReceipt(night: Night, farEnd: FarEnd, watch: Watch, file: DeliveredFile): void {
+  const { flow, isOpaque } = night
   if (file.status !== 'confirmed' || (flow === 'capture' && isOpaque)) return
   for (const { partNumber, etag } of file.parts) {
     if (flow === 'capture' && etag === undefined) continue
-    if (farEnd.part(String(file.sessionId), file.name, partNumber)?.etag !== etag)
+    if (farEnd.part(String(sessionOf(night, file)), file.name, partNumber)?.etag !== etag)
       watch.violate(`the receipt of ${file.name} lists part ${String(partNumber)} with another ETag than the storage`)
   }
 }
@@ -130,12 +177,18 @@ export function isOver(world: World, report: UploadReport): boolean {
   const isExcused = (file: FileReport, index: number): boolean =>
     file.status === 'confirmed' ||
     (files[index]!.isChanged && file.error?.code === 'ERR_UPLOAD_SOURCE_CHANGED') ||
-    (night.denial?.fileIndex === index && file.error?.code === 'ERR_UPLOAD_SOURCE_READ')
+    (night.denial?.fileIndex === index && file.error?.code === 'ERR_UPLOAD_SOURCE_READ') ||
+    (isTheirs(night, file.name) && file.error?.status === 409)
   const isDenied = files.some((file) => file.isDenied === true)
   const isReadFailure = ({ error }: Pick<FileReport, 'error'>): boolean => error?.code === 'ERR_UPLOAD_SOURCE_READ'
   // What can be read again by now is left to a later life. If it still cannot be, nobody can do more.
   if (report.files.length > 0 && report.files.every(isExcused)) return isDenied || !report.files.some(isReadFailure)
   if (report.files.length === 0 && night.denial !== undefined && isReadFailure(report)) return isDenied
+  // What a store has swept away before its first part, or after its last, or completed without a word that proves it, needs a resume.
+  const isGone = ({ error }: FileReport): boolean =>
+    night.flow === 'store' && /_(?:CONFIRM|ADDRESS)_REFUSED$/.test(error?.code ?? '')
+  if (report.files.some(isGone) && report.files.every((file, index) => isGone(file) || isExcused(file, index)))
+    return false
   // The last addresses from the troubled lives were too short-lived for this line. New ones are not. An outage is no line.
   const isShortOfTime = ({ status, error }: FileReport): boolean =>
     status === 'confirmed' || (error?.code === 'ERR_UPLOAD_ADDRESS_EXPIRED' && !error.message.includes(' 0 B/s'))

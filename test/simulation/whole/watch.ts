@@ -7,12 +7,15 @@ import type { AddressedFile } from '../../../src/core/ports.ts'
 import type { UploadProgress } from '../../../src/flows/upload.ts'
 import { API_KEY, SIGNATURE, type FarEnd, type Target } from './far-end.ts'
 import type { Night } from './night.ts'
+import type { StoreCall } from './store.ts'
 
 /** One request on its way, as the network sees it. */
 export interface Sent {
   readonly lifeNumber: number
   readonly url: string
   readonly target: Target | undefined
+  /** A call of a store that has no service. */
+  readonly store: StoreCall | undefined
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
@@ -40,6 +43,8 @@ export interface Watch {
   beginLife(found?: Ledger): void
   begin(sent: Sent): void
   end(sent: Sent, isAnswered: boolean): void
+  /** Nobody can say whether a request was carried out. */
+  unsure(sent: Sent): void
   /** A request was answered that it is not to be repeated within this time. */
   refused(sent: Sent, retryAfterMs: number): void
   /** The host asked to go on now, whatever was refused before. */
@@ -52,6 +57,12 @@ export interface Watch {
   inFlight(): number
   /** Checks that nothing shown to the host has a secret in it. */
   shown(what: unknown): void
+}
+
+const REGISTRATION = '/mocap_session_file'
+interface Registration {
+  readonly filenames: readonly string[]
+  readonly reprocess?: boolean
 }
 
 /** An attempt may have taken its address this long before a new one came, ms. */
@@ -73,8 +84,8 @@ export function createWatch(
   const inFlight = new Map<string, Sent>()
   /** Parts on their way to a session that was replaced meanwhile, and when it was. */
   const overtaken = new Map<Sent, number>()
-  /** The files of confirmations on their way. */
-  const confirming = new Map<Sent, unknown>()
+  /** Confirmations on their way. */
+  const confirming = new Map<Sent, { readonly sessionId: unknown; readonly fileId: unknown }>()
   const addresses = new Map<string, { readonly list: readonly string[]; readonly sinceMs: number }>()
   const fileIds = new Map<unknown, number>()
   const generations = new Map<number, number>()
@@ -130,19 +141,41 @@ export function createWatch(
     const isCurrent = known?.list.includes(sent.url) === true
     if (!isCurrent && (known === undefined || nowMs() - known.sinceMs > ADDRESS_TAKEN_MS))
       violate(`${key} is sent to an address that was replaced`)
-    for (const [name, value] of Object.entries(sent.headers)) {
+    checkHeaders(sent)
+  }
+  const checkHeaders = ({ headers }: Sent): void => {
+    for (const [name, value] of Object.entries(headers)) {
       if (/^(?:x-api-key|authorization|authentication|cookie)$/.test(name) || value.includes(API_KEY))
         violate('a credential goes to the storage')
     }
   }
-  const beginCall = ({ method, path, headers }: Sent): void => {
-    if (headers['x-api-key'] !== API_KEY) violate('a call of the service without its key')
+  /** A session of the service, or an upload of a store, is about to be ended. */
+  const beginEnd = (sessionId: string): void => {
+    if ([...inFlight.values()].some(({ target }) => target?.sessionId === sessionId))
+      violate('a session is ended while a part is on its way to it')
+    if ([...confirming.values()].some((one) => one.sessionId === sessionId))
+      violate('a session is ended while a file of it is being confirmed')
+  }
+  const beginStoreCall = (sent: Sent, call: StoreCall): void => {
+    checkHeaders(sent)
+    if (call.operation === 'abort') beginEnd(call.uploadId)
+  }
+  /** Names of captures that an earlier registration of ours may have been heard with. */
+  const maybeOurs = new Set<string>()
+  const beginRegistration = ({ filenames, reprocess }: Registration): void => {
+    const { theirs = [], isReprocess = false } = night.given ?? {}
+    if (!reprocess || isReprocess) return
+    for (const name of filenames)
+      if (theirs.includes(name) && !maybeOurs.has(name)) violate(`${name} of somebody else is overwritten`)
+  }
+  const beginCall = ({ method, path, headers, callText }: Sent): void => {
+    if (!headers['x-api-key']?.startsWith(API_KEY)) violate('a call of the service without its key')
     if (method === 'POST' && path === '/upload_videos' && isCreated && !mayReplace(night))
       violate('a session is created again, and no address had died')
     if (method === 'DELETE' && !host.isCancelAsked && farEnd().hasConfirmed(path.slice(15)))
       violate('a session with a confirmed file is cancelled unasked')
-    if (method === 'DELETE' && [...inFlight.values()].some(({ target }) => target?.sessionId === path.slice(15)))
-      violate('a session is ended while a part is on its way to it')
+    if (method === 'DELETE') beginEnd(path.slice(15))
+    if (path === REGISTRATION) beginRegistration(JSON.parse(callText) as Registration)
   }
   const checkRecord = (key: string, record: JournalRecord): void => {
     if (record.type === 'part.received') {
@@ -180,8 +213,11 @@ export function createWatch(
       confirming.clear()
       refusals.clear()
       received.clear()
-      for (const { plan, parts } of found?.files ?? [])
+      for (const { plan, parts, isRegistering } of found?.files ?? []) {
         for (const part of parts) if (isReceived(part)) received.add(keyOfPart(plan.name, part.partNumber))
+        // Whoever registered it has not heard, or could not note, what came of that.
+        if (isRegistering) maybeOurs.add(plan.name)
+      }
       Object.assign(host, { isPaused: false, isCancelSettled: false, isCloseAsked: false, isCloseSettled: false })
       confirmedBytes = 0
     },
@@ -191,8 +227,9 @@ export function createWatch(
       if (host.isPaused) violate(`${sent.method} ${sent.path} begins while the upload is paused`)
       const notBeforeMs = refusals.get(askedBy(sent)) ?? 0
       if (nowMs() < notBeforeMs) violate(`${askedBy(sent)} is repeated before the time that its refusal named`)
-      if (sent.target === undefined) beginCall(sent)
-      else beginPut(sent, sent.target)
+      if (sent.target !== undefined) beginPut(sent, sent.target)
+      else if (sent.store !== undefined) beginStoreCall(sent, sent.store)
+      else beginCall(sent)
     },
     end(sent, isAnswered) {
       if (sent.target === undefined) confirming.delete(sent)
@@ -200,6 +237,10 @@ export function createWatch(
       if (isAnswered && nowMs() > (overtaken.get(sent) ?? Infinity))
         violate(`${keyOf(sent)} went on to a session that had been replaced`)
       overtaken.delete(sent)
+    },
+    unsure({ path, callText }) {
+      if (path === REGISTRATION)
+        for (const name of (JSON.parse(callText) as Registration).filenames) maybeOurs.add(name)
     },
     refused(sent, retryAfterMs) {
       // Every renewal and the end tell the service anew of sessions that were left: each is a call of its own.
@@ -228,8 +269,9 @@ export function createWatch(
     },
     confirmAsked(sent, sessionId, fileId) {
       const fileIndex = fileIds.get(fileId)
-      if ([...confirming.values()].includes(fileId)) violate(`two confirmations of file ${String(fileId)} at once`)
-      confirming.set(sent, fileId)
+      if ([...confirming.values()].some((one) => one.fileId === fileId))
+        violate(`two confirmations of file ${String(fileId)} at once`)
+      confirming.set(sent, { sessionId, fileId })
       if (fileIndex === undefined) return
       if (isOnTheWay(night.files[fileIndex]!.name))
         violate(`file ${String(fileIndex)} is confirmed while a part of it is on its way`)

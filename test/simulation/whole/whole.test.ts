@@ -1,5 +1,5 @@
 // Tests the whole client under simulated nights: an Uplink with its machines, flows, protocols, engine and journal, against a
-// model of a misbehaving service and storage, through crashes, suspends, and hosts that change their mind, even in the middle of
+// model of a misbehaving service and storage, or of a store that the host signs for, through crashes, suspends, and hosts that change their mind, even in the middle of
 // what they are told. The long run and `npm run simulate` run more nights.
 
 import { describe, expect, it } from 'vitest'
