@@ -39,11 +39,16 @@ export function createCaller(context: CallContext): Caller {
       missingTries: 0,
       ...call,
     }
-    return live(context, life, onWaiting).finally(() => {
-      if (life.signal.aborted && !life.isSending && !life.isDoubtful) onUnheard?.()
-      context.memory.leave(life)
-      leaves.forEach((leave) => leave?.())
-    })
+    return live(context, life, onWaiting)
+      .catch((error: unknown) => {
+        // Not of a call that has its answer, whatever the signal does by then.
+        if (life.signal.aborted && !life.isSending && !life.isDoubtful) onUnheard?.()
+        throw error
+      })
+      .finally(() => {
+        context.memory.leave(life)
+        leaves.forEach((leave) => leave?.())
+      })
   }
 }
 

@@ -196,3 +196,28 @@ it.each([
   expect(end.report).toMatchObject({ status: 'confirmed' })
   expect(rig.state.overwrites).toBe(1)
 })
+
+it('takes its own names back that came to the service in the very moment of a pause, whose answer lacked one of them', async () => {
+  const two = ['a.action', 'b.action'].map((name) => ({ source: bytesSource(name, new Uint8Array(3)) }))
+  const known = new Set<string>()
+  let pause = (): void => undefined
+  const service = (_request: unknown, body: Uint8Array): Answer => {
+    const asked = JSON.parse(new TextDecoder().decode(body)) as { filenames: string[]; reprocess: boolean }
+    if (!asked.reprocess && asked.filenames.some((name) => known.has(name))) return { status: 409 }
+    const given = known.size > 0 ? asked.filenames : asked.filenames.slice(1)
+    asked.filenames.forEach((name) => known.add(name))
+    pause()
+    return { status: 200, body: Object.fromEntries(given.map((name) => [name, `https://store.example/${name}`])) }
+  }
+  const rig = createFarEnd({ service, storage: goodStorage })
+  const upload = rig.uplink.uploadCaptures({ ...GIVEN, files: two })
+  pause = () => {
+    pause = () => undefined
+    queueMicrotask(() => upload.pause())
+  }
+  await rig.clock.advance(1_000)
+  expect(upload.state).toBe('paused')
+  upload.resume()
+
+  expect((await rig.settled(endOf(upload))).report?.status).toBe('confirmed')
+})
