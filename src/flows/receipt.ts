@@ -59,7 +59,7 @@ export function makeReceipt(records: readonly JournalRecord[]): DeliveryReceipt 
   const folded = foldJournal(records)
   const { key, flow, sessionId, place, beganAt, keepsConfirmed } = folded
   // The service has removed them, or will once it can be told: who trusts in them may erase the last copy.
-  const areGivenUp = flow === 'video' && /^cancel/.test(place) && keepsConfirmed !== true
+  const areGivenUp = flow === 'video' && /^cancel/.test(place) && !keepsConfirmed
   return {
     format: RECEIPT_FORMAT,
     version: RECEIPT_VERSION,
@@ -69,14 +69,11 @@ export function makeReceipt(records: readonly JournalRecord[]): DeliveryReceipt 
     status: finalStatusOf(place) ?? 'open',
     beganAt: isoTime(beganAt),
     lastRecordAt: isoTime(records.at(-1)?.at ?? beganAt),
-    files: folded.ledger.files.map((file) => ({
-      ...deliveredFile(file),
-      ...(areGivenUp && file.state === 'confirmed' ? { status: 'unfinished' } : {}),
-    })),
+    files: folded.ledger.files.map((file) => deliveredFile(file, areGivenUp)),
   }
 }
 
-function deliveredFile(file: LedgerFile): DeliveredFile {
+function deliveredFile(file: LedgerFile, isGivenUp: boolean): DeliveredFile {
   const { name, sizeBytes: bytes } = file.plan
   const { sessionId, serverFileId, confirmedAtMs } = file
   const parts = file.parts.map((part): DeliveredPart => {
@@ -96,7 +93,7 @@ function deliveredFile(file: LedgerFile): DeliveredFile {
     bytes,
     parts,
     isVerified: parts.every((part) => part.isVerified),
-    status: statusOf(file),
+    status: isGivenUp && statusOf(file) === 'confirmed' ? 'unfinished' : statusOf(file),
     ...given({ sessionId, serverFileId, sha256: file.sha256, confirmedAt: timeIfKnown(confirmedAtMs) }),
   }
 }

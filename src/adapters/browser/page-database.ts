@@ -17,9 +17,6 @@ const DATABASE_VERSION = 2
  */
 const OPEN_MS = 15_000
 
-/** Names of the errors of a database that was closed from outside. */
-const LOST = ['AbortError', 'InvalidStateError', 'UnknownError']
-
 type Transaction = IDBPDatabase<Schema>['transaction']
 type Work<T> = (database: Pick<IDBPDatabase<Schema>, 'transaction'>) => Promise<T>
 
@@ -90,7 +87,7 @@ function createDatabase(name: string, clock: Clock): PageDatabase {
       }
       opening.then(settle, () => settle())
     })
-  const attempt = async <T>(work: Work<T>, isLast: boolean): Promise<T> => {
+  const use = async <T>(work: Work<T>, isAgain?: boolean): Promise<T> => {
     let aborted: Promise<unknown> | undefined
     try {
       const database = await (opened ??= open())
@@ -106,14 +103,13 @@ function createDatabase(name: string, clock: Clock): PageDatabase {
       // The database may not have been opened at all, or be closed by now. What prevented it may pass, so the next
       // use opens anew.
       opened = undefined
-      // Of a request that was given up with its transaction, only the transaction says why.
-      const why = ((error as Error).name === 'AbortError' && (await aborted)) || error
       // Somebody who clears the site takes the database from under whatever is being done in that moment.
-      if (isLast || !LOST.includes((why as Error).name)) throw explained(why)
-      return attempt(work, true)
+      if (!isAgain) return use(work, true)
+      // Of a request that was given up with its transaction, only the transaction says why.
+      throw explained(((error as Error).name === 'AbortError' && (await aborted)) || error)
     }
   }
-  return { use: (work) => attempt(work, false) }
+  return { use }
 }
 
 /** The range of everything of one session, in a store whose keys begin with it. */
