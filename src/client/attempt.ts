@@ -34,7 +34,13 @@ export interface CallPorts {
 export async function attemptCall(
   ports: CallPorts,
   call: ServiceCall,
-  options: { readonly credential: CredentialHeader; readonly isFreshConnection: boolean; readonly signal: AbortSignal },
+  options: {
+    readonly credential: CredentialHeader
+    readonly isFreshConnection: boolean
+    readonly signal: AbortSignal
+    /** Set when it is aborted after the far end may have heard it. */
+    isDoubtful: boolean
+  },
 ): Promise<TransportReply | TransportError> {
   const { method, url, body: bytes, words, maxReplyBytes = ports.maxReplyBytes } = call
   const { credential, signal } = options
@@ -54,7 +60,8 @@ export async function attemptCall(
     isFreshConnection: options.isFreshConnection,
     ...(bytes && { body: { kind: 'bytes', bytes } as const }),
   }
-  const asked = { who: 'service', words, timeoutMs: ports.timeoutMs } as const
+  const onHeard = (): void => void (options.isDoubtful = true)
+  const asked = { who: 'service', words, timeoutMs: ports.timeoutMs, onHeard } as const
   const outcome = await sendOnce(ports, request, asked).catch((error: unknown) => {
     signal.throwIfAborted()
     throw brokenTransport(error, call, credential)

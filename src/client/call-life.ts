@@ -28,9 +28,7 @@ export interface CallLife extends ServiceCall {
   /** Set after a try without an answer: its connection may be to blame, so the next try gets a new one. */
   isFreshConnection: boolean
   attempts: number
-  /** A try is on its way, or was when the call was ended. */
-  isSending: boolean
-  /** Whether an earlier try may have been acted on. */
+  /** Whether an earlier try may have been acted on, or the one that was under way when the call was ended. */
   isDoubtful: boolean
   /**
    * Whether this machine had no network at one of the tries. Then the network is to blame, and not a misspelt address.

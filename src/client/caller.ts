@@ -35,14 +35,12 @@ export function createCaller(context: CallContext): Caller {
       isFreshConnection: false,
       attempts: 0,
       isDoubtful: false,
-      isSending: false,
       missingTries: 0,
       ...call,
     }
     return live(context, life, onWaiting)
       .catch((error: unknown) => {
-        // Not of a call that has its answer, whatever the signal does by then.
-        if (life.signal.aborted && !life.isSending && !life.isDoubtful) onUnheard?.()
+        if (error === life.signal.reason && !life.isDoubtful) onUnheard?.()
         throw error
       })
       .finally(() => {
@@ -103,9 +101,7 @@ async function ask(context: CallContext, life: CallLife): Promise<Failure | unde
 
 /** Sends the call, or the question in its place. */
 async function send(context: CallContext, sent: ServiceCall, life: CallLife): Promise<TransportReply | TransportError> {
-  life.isSending = true
   const outcome = await attemptCall(context, sent, life)
-  life.isSending = false
   life.isFreshConnection = !('status' in outcome)
   context.memory.hear(outcome)
   return outcome

@@ -12,7 +12,13 @@ export async function sendOnce(
   { transport, clock }: { readonly transport: Transport; readonly clock: Clock },
   request: TransportRequest,
   /** Who is asked to do what, for a message, and how long the answer may take. */
-  asked: { readonly who: 'service' | 'storage'; readonly words: string; readonly timeoutMs: number },
+  asked: {
+    readonly who: 'service' | 'storage'
+    readonly words: string
+    readonly timeoutMs: number
+    /** Called when it is aborted after the far end may have received all of it. */
+    readonly onHeard?: () => void
+  },
 ): Promise<TransportReply | TransportError> {
   const { signal } = request
   signal.throwIfAborted()
@@ -21,6 +27,7 @@ export async function sendOnce(
   try {
     return await transport.send(timed)
   } catch (error) {
+    if (signal.aborted && transport.endingOf(timed) === 'doubtful') asked.onHeard?.()
     signal.throwIfAborted()
     if (isTransportError(error)) return error
     if (!deadline.signal.aborted) throw error

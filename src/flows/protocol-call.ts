@@ -19,8 +19,8 @@ const ANSWER_MS = 4_000
 /**
  * Makes the call, unless the signal has fired already, and reports at its end that its waits are over. Rejects with
  * ERR_UPLOAD_TIMEOUT when the call is abandoned; its answer is lost then. If the signal fired before the call was made, or while it
- * rested after tries that did not get through, nobody can have heard of it: `details.isDoubtful` of the error is then false. Where the
- * signal ended the call at another time, it is true.
+ * rested after tries that did not get through, or if the call says so by `onUnheard`, nobody can have heard of it:
+ * `details.isDoubtful` of the error is then false. Where the signal ended the call at another time, it is true.
  *
  * A call that had better not be made twice takes the signal `lasting`: a try that is under way when the other one fires may
  * still be answered, for a few seconds. No further one begins.
@@ -28,7 +28,7 @@ const ANSWER_MS = 4_000
 export async function callProtocol<T>(
   { clock, report }: Pick<DrivenSession, 'clock' | 'report'>,
   signal: AbortSignal,
-  call: (onWaiting: OnWaiting, lasting: AbortSignal) => Promise<T>,
+  call: (onWaiting: OnWaiting, lasting: AbortSignal, onUnheard: () => void) => Promise<T>,
 ): Promise<T> {
   if (signal.aborted) throw withDetails(signal.reason, { isDoubtful: false })
   const limit = createTimeLimit(clock, SILENT_MS, () => timeout(SILENT))
@@ -49,13 +49,17 @@ export async function callProtocol<T>(
     // Who heard of it may just have said so.
     if (signal.aborted) end()
   }
+  const onUnheard = (): void => {
+    isUnheard = true
+    end()
+  }
   const leave = onAbort(signal, () => {
     limit.restart(ENDING_MS)
     if (isAtRest) end()
     else answerTimer = clock.setTimeout(end, ANSWER_MS)
   })
   try {
-    return await unlessAborted(call(onWaiting, lasting.signal), limit.signal)
+    return await unlessAborted(call(onWaiting, lasting.signal, onUnheard), limit.signal)
   } catch (error) {
     const isInVain = isUnheard && lasting.signal.aborted
     // The signal's reason may be how the call of another ended, and what that says of itself does not hold for this one.

@@ -40,15 +40,13 @@ export function createRegistration(session: DrivenSession): Registration {
     const type = 'files.registering'
     await record.write({ type, fileIndexes })
     const plans = files.map((file) => file.plan)
-    let isUnheard = false as boolean
-    const onUnheard = (): void => void (isUnheard = true)
-    const ask = async (onWaiting: OnWaiting) =>
+    const ask = async (onWaiting: OnWaiting, _lasting: AbortSignal, onUnheard: () => void) =>
       protocol.register?.(record.sessionOf(known(files[0])), plans, { isRepeat, signal, onWaiting, onUnheard })
     let addressed: readonly AddressedFile[] = []
     try {
       addressed = (await callProtocol(session, signal, ask)) ?? []
     } catch (error) {
-      if (hasOthers && !isRepeat && (isUnheard || wasInVain(error) || isForeign(error)))
+      if (hasOthers && !isRepeat && (wasInVain(error) || isForeign(error)))
         await record.write({ type, fileIndexes, isRefused: true })
       throw error
     }

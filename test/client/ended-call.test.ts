@@ -65,6 +65,23 @@ describe('a deadline', () => {
 describe('an abort', () => {
   const reason = new Error('the host changed its mind')
 
+  it.each([
+    ['neverWhole', 1],
+    ['doubtful', 0],
+  ] as const)('of a try that ends %s says whether nobody can have heard it', async (ending, times) => {
+    const subject = clientUnderTest()
+    const controller = new AbortController()
+    const { signal } = controller
+    let unheard = 0
+    const input = { sessionId: 's', filenames: ['a'], reprocess: false }
+    const onUnheard = (): void => void (unheard += 1)
+    const outcome = rejection(subject.client.mocapSessionFiles.register(input, { signal, onUnheard }))
+    ;(await subject.transport.next()).endsAs(ending)
+    controller.abort(reason)
+
+    expect([await outcome, unheard]).toEqual([reason, times])
+  })
+
   it('before the call sends nothing', async () => {
     const subject = clientUnderTest()
 
