@@ -41,7 +41,8 @@ export function resumeSession(context: FlowContext, key: string, options: Resume
   return takeUp(context, key, async (record, folded) => {
     const { place } = folded
     if (isGivenUp(folded)) {
-      throw new UploadError('ERR_UPLOAD_JOURNAL', `${key} was cancelled and cannot be resumed. Upload its files anew.`)
+      const anew = 'Upload anew what it has not delivered.'
+      throw new UploadError('ERR_UPLOAD_JOURNAL', `${key} was cancelled and cannot be resumed. ${anew}`)
     }
     checkKeptAddresses(context, folded)
     const { memory } = context

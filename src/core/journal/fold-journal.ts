@@ -144,6 +144,14 @@ export function finalStatusOf(place: JournalPlace): FinalStatus | undefined {
   return place === 'new' || place === 'creating' || place === 'created' || place === 'cancelling' ? undefined : place
 }
 
+/**
+ * Whether confirmed files were given up too: the service has removed them, or will once it can be told. Who trusts in them may erase
+ * the last copy. A capture's stay.
+ */
+export function givesUpConfirmed({ flow, place, keepsConfirmed }: FoldedJournal): boolean {
+  return flow === 'video' && /^cancel/.test(place) && keepsConfirmed !== true
+}
+
 /** Whether a create was asked for whose result is not known: if nothing more is heard of it, it may have made a session. */
 export function isAsked({ place, isReplacing }: FoldedJournal): boolean {
   return place === 'creating' || isReplacing
