@@ -2,7 +2,7 @@
 // check the delivery against the files later. It is made from the journal and holds no address and no credential.
 
 import { given } from '../core/given.ts'
-import { finalStatusOf, foldJournal } from '../core/journal/fold-journal.ts'
+import { finalStatusOf, foldJournal, givesUpConfirmed } from '../core/journal/fold-journal.ts'
 import type { FinalStatus, FlowName, JournalRecord } from '../core/journal/journal.ts'
 import { isReceived, type LedgerFile } from '../core/journal/ledger.ts'
 import { statusOf } from './upload-report.ts'
@@ -57,9 +57,8 @@ export interface DeliveredPart {
 /** Throws as foldJournal does. */
 export function makeReceipt(records: readonly JournalRecord[]): DeliveryReceipt {
   const folded = foldJournal(records)
-  const { key, flow, sessionId, place, beganAt, keepsConfirmed } = folded
-  // The service has removed them, or will once it can be told: who trusts in them may erase the last copy.
-  const areGivenUp = flow === 'video' && /^cancel/.test(place) && !keepsConfirmed
+  const { key, flow, sessionId, place, beganAt } = folded
+  const areGivenUp = givesUpConfirmed(folded)
   return {
     format: RECEIPT_FORMAT,
     version: RECEIPT_VERSION,

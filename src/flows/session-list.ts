@@ -2,7 +2,13 @@
 
 import { summarize, type ErrorSummary } from '../core/errors.ts'
 import { given } from '../core/given.ts'
-import { finalStatusOf, foldJournal, sessionsOf, type FoldedJournal } from '../core/journal/fold-journal.ts'
+import {
+  finalStatusOf,
+  foldJournal,
+  givesUpConfirmed,
+  sessionsOf,
+  type FoldedJournal,
+} from '../core/journal/fold-journal.ts'
 import type { FinalStatus, FlowName } from '../core/journal/journal.ts'
 import { receivedBytesOf } from '../core/journal/ledger.ts'
 import type { Journal } from '../core/ports.ts'
@@ -26,6 +32,7 @@ export interface SessionSummary {
   readonly bytes: number
   readonly confirmedBytes: number
   readonly filesTotal: number
+  /** After a cancel of videos that gave everything up: 0. */
   readonly filesConfirmed: number
   readonly filesFailed: number
   /** After a cancel: whether the service was told. */
@@ -69,7 +76,7 @@ async function summarizeSession(journal: Journal, key: string): Promise<SessionS
     keepsConfirmed,
     ledger,
   } = folded ?? {}
-  const { files = [], confirmedCount: filesConfirmed = 0, failedCount: filesFailed = 0 } = ledger ?? {}
+  const { files = [], confirmedCount = 0, failedCount: filesFailed = 0 } = ledger ?? {}
   return {
     sessionIds: sessionsOf(folded),
     leftSessionIds,
@@ -77,7 +84,7 @@ async function summarizeSession(journal: Journal, key: string): Promise<SessionS
     flow,
     sessionId,
     beganAtMs,
-    filesConfirmed,
+    filesConfirmed: folded && givesUpConfirmed(folded) ? 0 : confirmedCount,
     filesFailed,
     filesTotal: files.length,
     status: folded?.place === 'cancelling' ? 'cancelling' : (finalStatusOf(folded?.place ?? 'new') ?? 'open'),

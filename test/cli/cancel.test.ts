@@ -110,8 +110,10 @@ describe('cancel', () => {
     expect(again).toMatchObject({ code: 0, stdout: `cancelled: ${key} was cancelled before\n` })
     expect(service.requestsOf('cancel')).toHaveLength(1)
     expect(resume.code).toBe(1)
-    expect(resume.stderr).toMatch(/was cancelled and cannot be resumed/)
+    expect(resume.stderr).toMatch(/was cancelled and cannot be resumed\. Upload anew what it has not delivered\./)
     expect(resume.stderr).not.toContain('To finish')
+    // Whoever erases the card of a file that counts would lose it: the service has removed it.
+    expect(await sessions()).toMatchObject([{ key, status: 'cancelled', filesConfirmed: 0 }])
   })
 
   it('of what is confirmed as a whole is wrong use, also in a dry run, and keeps nothing from those who keep it', async () => {
@@ -143,7 +145,7 @@ describe('cancel', () => {
 
     expect(refused.code).toBe(1)
     expect(refused.stderr).toMatch(/^error: .* \(ERR_UPLOAD_CREDENTIALS_REFUSED\)\nThe service could not be told\. /)
-    expect(listed.stdout).toMatch(new RegExp(`${key} +video +cancelled, service not told +1 of 2 +10 MiB of 12 MiB`))
+    expect(listed.stdout).toMatch(new RegExp(`${key} +video +cancelled, service not told +0 of 2 +10 MiB of 12 MiB`))
     expect(pruned.stdout).toBe('removed 0 finished sessions, 1 other kept\n')
     expect(told.code).toBe(0)
     expect(service.records.cancelledSessionIds).toHaveLength(1)

@@ -287,9 +287,12 @@ it('leaves out what another service was asked to begin without an answer, and be
     await journal.close()
   }
 
-  const { code, stdout } = await cli.run(['resume', '--json'], environment())
+  const { code, stdout, stderr } = await cli.run(['resume', '--json'], environment())
 
   expect(code).toBe(3)
+  expect(stderr).toMatch(
+    / service, or that address was wrong: .* resume \S+ .*\. If its files were given again since: .* cancel \S+ /,
+  )
   expect(jsonLines(stdout)[0]).toMatchObject({ event: 'leftOut', key: 'capture-asked', begunAt: 'trial.example:443' })
   expect(lastLine(stdout)).toMatchObject({ sessions: [{ key: 'capture-new', status: 'confirmed' }] })
 })

@@ -64,9 +64,15 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
     tellLeftOut(output, ofProgram, listAll)
     const asked = baseUrlOf(options, context.env)
     const elsewhere = keys.length > 0 ? NONE : await begunElsewhere(chosen, kept.journal, asked)
-    const ofOthers = [...elsewhere].map(([key, begunAt]) => {
+    const ofOthers = chosen.flatMap(({ key, sessionIds }) => {
+      const begunAt = elsewhere.get(key)
+      if (begunAt === undefined) return []
       const resume = commandLine('resume', key, ofOne(options, key, chosen.length), context.env)
-      const why = `was begun at ${begunAt}, and this is ${hostOf(asked ?? '')}. If both are the same service: ${resume}`
+      const both = `was begun at ${begunAt}, and this is ${hostOf(asked ?? '')}. If both are the same service`
+      if (sessionIds.length > 0) return { key, fields: { begunAt }, why: `${both}: ${resume}` }
+      // A login page may have answered the create. What has no id is ended without a call, so with this address and key too.
+      const cancel = commandLine('cancel', key, options, context.env)
+      const why = `${both}, or that address was wrong: ${resume}. If its files were given again since: ${cancel}`
       return { key, fields: { begunAt }, why }
     })
     tellLeftOut(output, ofOthers, listAll)

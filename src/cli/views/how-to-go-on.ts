@@ -56,9 +56,11 @@ export async function sayHowToGoOn(output: Output, result: UploadResult, at: Ses
     changed === 0 ? '' : ` Upload the ${changed === 1 ? 'file' : `${changed} files`} that changed as a new session`
   const isKeyRefused = result.error?.code === 'ERR_UPLOAD_CREDENTIALS_REFUSED'
   const accepted = isKeyRefused ? ', with a key or token that the service accepts' : ''
+  // A login page, or a line that broke off, leaves open whether it was the service.
+  const doubt = isAddressDoubtful(result) ? ', with another --base-url if this one is wrong' : ''
   const resume = isAddressInQuestion(result)
     ? `, with the right address for URL: ${commandLine('resume', key, { ...options, baseUrl: 'URL' }, env)}`
-    : `${accepted}: ${commandLine('resume', key, options, env)}`
+    : `${accepted}${doubt}: ${commandLine('resume', key, options, env)}`
   const isUnread = missing.some((file) => isOfSource(file.error))
   const moved = isUnread && options.filesIn === undefined ? ' (with --files-in FOLDER where files were moved)' : ''
   const keep = commandLine('cancel --keep-confirmed', key, options, env)
@@ -163,8 +165,12 @@ export function sayHowToForget(
 }
 
 /** True if nothing at the base URL could have opened a session. The URL may be misspelt, so it is not repeated. */
-function isAddressInQuestion({ sessionId, error, hasPossibleOrphan }: UploadResult): boolean {
-  return sessionId === null && hasPossibleOrphan !== true && error?.isBaseUrlDoubtful === true
+function isAddressInQuestion(result: UploadResult): boolean {
+  return isAddressDoubtful(result) && result.hasPossibleOrphan !== true
+}
+
+function isAddressDoubtful({ sessionId, error }: UploadResult): boolean {
+  return sessionId === null && error?.isBaseUrlDoubtful === true
 }
 
 /**

@@ -55,7 +55,7 @@ describe('an upload without a session', () => {
     expect(first.stderr).toContain('warning: a create had no clear answer')
     const place = `--state-dir ${join(cli.folder, 'lost')} --base-url ${service.url}`
     expect(first.stderr).toMatch(
-      /\nMissing: 1 of 1 file, 1000 B\. To finish: mocap-uplink resume video-\S+ --state-dir /,
+      /\nMissing: 1 of 1 file, 1000 B\. To finish, with another --base-url if this one is wrong: mocap-uplink resume video-\S+ --state-dir /,
     )
     expect(first.stderr.endsWith(` ${place}\n`)).toBe(true)
     expect(first.stderr).not.toContain(service.apiKey)
