@@ -38,7 +38,7 @@ describe('the live view', () => {
   it('has a line per file in flight and one for the whole', () => {
     expect(progressLines(picture())).toEqual([
       '  swing-01.mp4 ██████████░░░░░░░░░░  50 % of 10 MiB',
-      '30 % confirmed · 2.0 MiB/s · 1:02 left · 1 of 3 files · 12.0 of 30 MiB sent',
+      '30 % confirmed · 1:02 left · 2.0 MiB/s · 1 of 3 files · 12.0 of 30 MiB sent',
     ])
   })
 
@@ -74,8 +74,14 @@ describe('the live view', () => {
   it('leaves out what does not fit a narrow terminal', () => {
     expect(progressLines(picture({ columns: 40, rows: 20 }))).toEqual([
       '  swing-01.mp4  50 %',
-      '30 % confirmed · 2.0 MiB/s · 1:02 left',
+      '30 % confirmed · 1:02 left · 2.0 MiB/s',
     ])
+  })
+
+  it('says in a narrow window how long a whole night still takes, rather than the rate', () => {
+    const progress = { ...picture().progress, bytesPerSecond: 800 * 1024, remainingMs: 37_323_000 }
+
+    expect(progressLines(picture({ files: [], progress, columns: 40 }))).toEqual(['30 % confirmed · 10:22:03 left'])
   })
 
   it('is never wider or higher than the terminal, whatever the names are', () => {
@@ -116,7 +122,7 @@ describe('the live view', () => {
     )
     const busy = picture({ ...waiting, outage: { ...now, reason: 'it answers 503' }, columns: 120 })
     expect(progressLines(busy)[0]).toMatch(/ · store\.example:443: it answers 503/)
-    expect(progressLines(picture({ outage, files: [] }))[0]).toMatch(/^30 % confirmed · 2\.0 MiB\/s/)
+    expect(progressLines(picture({ outage, files: [] }))[0]).toMatch(/^30 % confirmed · 1:02 left · 2\.0 MiB\/s/)
   })
 
   it('says in a narrow window of an outage when the next try is, and in one of 80 columns how much is confirmed', () => {

@@ -71,9 +71,9 @@ function wholeLine({ state, progress, retries = 0, outage }: ProgressPicture, co
   const items = [
     ...(state === 'uploading' ? [] : [waitedFor === undefined ? state : waitingWords(waitedFor)]),
     `${percentOf(confirmedBytes, totalBytes)} % confirmed`,
-    ...(bytesPerSecond > 0 && state === 'uploading' ? [steady(formatRate(bytesPerSecond))] : []),
     // Once everything is sent, nobody knows how long the answers take.
     ...(remainingMs && state === 'uploading' ? [`${formatTime(remainingMs)} left`] : []),
+    ...(bytesPerSecond > 0 && state === 'uploading' ? [steady(formatRate(bytesPerSecond))] : []),
     ...(filesFailed > 0 ? [`${filesFailed} failed`] : []),
     `${filesConfirmed} of ${countOf(filesTotal, 'file')}`,
     // A line above has said so already.
