@@ -46,7 +46,7 @@ const HANG_UP = `--import=data:text/javascript,${encodeURIComponent(`
   const { stdout, pid } = process
   const { write } = stdout
   stdout.write = (text, ...rest) => {
-    if (String(text).includes('% confirmed')) {
+    if (String(text).includes('% stored')) {
       stdout.write = write
       setImmediate(() => process.kill(pid, 'SIGHUP'))
     }
@@ -365,11 +365,11 @@ describe.skipIf(!existsSync('/usr/bin/script'))('Ctrl-Z', () => {
 
     terminal.stdin.write('\x1a')
 
-    await expect.poll(() => seen().split('the shell')[1] ?? '').toContain('% confirmed')
+    await expect.poll(() => seen().split('the shell')[1] ?? '').toContain('% stored')
     const [before = '', after = ''] = seen().split('the shell')
     expect(before.lastIndexOf(SHOWN)).toBeGreaterThan(before.lastIndexOf(HIDDEN))
     // Nothing goes up and clears what the shell has printed.
-    expect(after.split('% confirmed')[0]).not.toContain('\x1b[J')
+    expect(after.split('% stored')[0]).not.toContain('\x1b[J')
     terminal.stdin.write('\x03')
     await expect.poll(seen).toContain('interrupted: ')
   })

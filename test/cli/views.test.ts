@@ -38,7 +38,7 @@ describe('the live view', () => {
   it('has a line per file in flight and one for the whole', () => {
     expect(progressLines(picture())).toEqual([
       '  swing-01.mp4 ██████████░░░░░░░░░░  50 % of 10 MiB',
-      '30 % confirmed · 2.0 MiB/s · 1:02 left · 1 of 3 files · 12.0 of 30 MiB sent',
+      '30 % stored · 1:02 left · 2.0 MiB/s · 1 of 3 files · 12.0 of 30 MiB sent',
     ])
   })
 
@@ -67,15 +67,36 @@ describe('the live view', () => {
   it('says no time left while only answers are awaited', () => {
     const progress = { ...picture().progress, sentBytes: 30 * MIB, remainingMs: 0 }
     expect(progressLines(picture({ progress })).at(-1)).toBe(
-      '30 % confirmed · 2.0 MiB/s · 1 of 3 files · 30.0 of 30 MiB sent',
+      '30 % stored · 2.0 MiB/s · 1 of 3 files · 30.0 of 30 MiB sent',
+    )
+  })
+
+  it('does not call confirmed what only the storage has, in a window that is too narrow for the count of files', () => {
+    const progress = {
+      ...picture().progress,
+      sentBytes: 30 * MIB,
+      confirmedBytes: 30 * MIB,
+      remainingMs: 0,
+      filesConfirmed: 0,
+    }
+    const files = [{ ...inFlight('swing-01.mp4', 10 * MIB), state: 'confirming' } as const]
+
+    expect(progressLines(picture({ progress, files, columns: 40 })).at(-1)).toBe(
+      '100 % stored · 2.0 MiB/s · 0 of 3 files',
     )
   })
 
   it('leaves out what does not fit a narrow terminal', () => {
     expect(progressLines(picture({ columns: 40, rows: 20 }))).toEqual([
       '  swing-01.mp4  50 %',
-      '30 % confirmed · 2.0 MiB/s · 1:02 left',
+      '30 % stored · 1:02 left · 2.0 MiB/s',
     ])
+  })
+
+  it('says in a narrow window how long a whole night still takes, rather than the rate', () => {
+    const progress = { ...picture().progress, bytesPerSecond: 800 * 1024, remainingMs: 37_323_000 }
+
+    expect(progressLines(picture({ files: [], progress, columns: 40 }))).toEqual(['30 % stored · 10:22:03 left'])
   })
 
   it('is never wider or higher than the terminal, whatever the names are', () => {
@@ -100,7 +121,7 @@ describe('the live view', () => {
     const { progress } = picture()
     const lines = progressLines(picture({ state: 'waiting', files: [], progress: { ...progress, filesFailed: 2 } }))
 
-    expect(lines).toEqual(['waiting · 30 % confirmed · 2 failed · 1 of 3 files · 12.0 of 30 MiB sent'])
+    expect(lines).toEqual(['waiting · 30 % stored · 2 failed · 1 of 3 files · 12.0 of 30 MiB sent'])
   })
 
   it('says how long there has been no connection, when it is tried again, and how often parts were repeated', () => {
@@ -109,23 +130,23 @@ describe('the live view', () => {
     const waiting = { state: 'waiting', files: [] } as const
 
     expect(progressLines(picture({ ...waiting, outage, retries: 1, columns: 160 }))).toEqual([
-      'waiting 1:14, next try in 0:12 · 30 % confirmed · 1 of 3 files · store.example:443: no connection · 1 retry · 12.0 of 30 MiB sent',
+      'waiting 1:14, next try in 0:12 · 30 % stored · 1 of 3 files · store.example:443: no connection · 1 retry · 12.0 of 30 MiB sent',
     ])
     expect(progressLines(picture({ ...waiting, outage: now, columns: 120 }))[0]).toMatch(
       /^waiting 1:14, trying now · 30 % .* · store\.example:443: no connection/,
     )
     const busy = picture({ ...waiting, outage: { ...now, reason: 'it answers 503' }, columns: 120 })
     expect(progressLines(busy)[0]).toMatch(/ · store\.example:443: it answers 503/)
-    expect(progressLines(picture({ outage, files: [] }))[0]).toMatch(/^30 % confirmed · 2\.0 MiB\/s/)
+    expect(progressLines(picture({ outage, files: [] }))[0]).toMatch(/^30 % stored · 1:02 left · 2\.0 MiB\/s/)
   })
 
-  it('says in a narrow window of an outage when the next try is, and in one of 80 columns how much is confirmed', () => {
+  it('says in a narrow window of an outage when the next try is, and in one of 80 columns how much is stored', () => {
     const host = 'team-uploads.s3.dualstack.us-east-1.amazonaws.com:443'
     const outage = { host, forMs: 3_723_000, nextTryInMs: 60_000 }
     const lineIn = (columns: number) => progressLines(picture({ state: 'waiting', files: [], outage, columns }))
 
     expect(lineIn(40)).toEqual(['waiting 1:02:03, next try in 1:00'])
-    expect(lineIn(80)).toEqual(['waiting 1:02:03, next try in 1:00 · 30 % confirmed · 1 of 3 files'])
+    expect(lineIn(80)).toEqual(['waiting 1:02:03, next try in 1:00 · 30 % stored · 1 of 3 files'])
   })
 
   it('goes back over the rows that its lines take after a resize', () => {

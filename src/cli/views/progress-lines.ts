@@ -48,7 +48,7 @@ function longestOf(files: readonly UploadFileStatus[]): number {
 
 /** `longest`: columns for the name, if there are as many. On a wide terminal the bar would otherwise be far from it. */
 function fileLine(file: UploadFileStatus, columns: number, longest: number): string {
-  // A file shows sent bytes and the whole shows confirmed ones, because a file of one part has nothing confirmed until its end.
+  // A file shows sent bytes and the whole shows stored ones, because a file of one part has nothing confirmed until its end.
   const percent = `${String(percentOf(file.sentBytes, file.bytes)).padStart(3)} %`
   const word = file.state === 'confirming' ? 'confirming' : `of ${formatBytes(file.bytes)}`
   const right = columns >= MIN_COLUMNS_FOR_BAR ? `${bar(file)} ${percent} ${word.padEnd(13)}` : percent
@@ -70,10 +70,11 @@ function wholeLine({ state, progress, retries = 0, outage }: ProgressPicture, co
   const waitedFor = state === 'waiting' ? outage : undefined
   const items = [
     ...(state === 'uploading' ? [] : [waitedFor === undefined ? state : waitingWords(waitedFor)]),
-    `${percentOf(confirmedBytes, totalBytes)} % confirmed`,
-    ...(bytesPerSecond > 0 && state === 'uploading' ? [steady(formatRate(bytesPerSecond))] : []),
+    // These bytes are in the storage, and the service has confirmed only the files counted below.
+    `${percentOf(confirmedBytes, totalBytes)} % stored`,
     // Once everything is sent, nobody knows how long the answers take.
     ...(remainingMs && state === 'uploading' ? [`${formatTime(remainingMs)} left`] : []),
+    ...(bytesPerSecond > 0 && state === 'uploading' ? [steady(formatRate(bytesPerSecond))] : []),
     ...(filesFailed > 0 ? [`${filesFailed} failed`] : []),
     `${filesConfirmed} of ${countOf(filesTotal, 'file')}`,
     // A line above has said so already.
