@@ -2,7 +2,7 @@
 
 import { checkAddress } from '../core/address/address-policy.ts'
 import { invalid, known, summarize, UploadError, type HttpStatusError } from '../core/errors.ts'
-import { sessionsOf, type FoldedJournal } from '../core/journal/fold-journal.ts'
+import { isGivenUp, sessionsOf, type FoldedJournal } from '../core/journal/fold-journal.ts'
 import type { JournalRecord } from '../core/journal/journal.ts'
 import { soughtFiles } from '../core/journal/sought-files.ts'
 import type { Protocol, SoughtFile, Source } from '../core/ports.ts'
@@ -41,8 +41,10 @@ export function resumeSession(context: FlowContext, key: string, options: Resume
   return takeUp(context, key, async (record, folded) => {
     const { place } = folded
     if (isGivenUp(folded)) {
-      const anew = 'Upload anew what it has not delivered.'
-      throw new UploadError('ERR_UPLOAD_JOURNAL', `${key} was cancelled and cannot be resumed. ${anew}`)
+      throw new UploadError(
+        'ERR_UPLOAD_JOURNAL',
+        `${key} was cancelled and cannot be resumed. Upload what it lacks anew.`,
+      )
     }
     checkKeptAddresses(context, folded)
     const { memory } = context
@@ -100,10 +102,6 @@ async function takeUp<T>(
     await session.close().catch(() => undefined)
     throw error
   }
-}
-
-function isGivenUp({ place }: FoldedJournal): boolean {
-  return place === 'cancelling' || place === 'cancelled'
 }
 
 function checkKnown(key: string, records: readonly JournalRecord[]): void {

@@ -144,12 +144,16 @@ export function finalStatusOf(place: JournalPlace): FinalStatus | undefined {
   return place === 'new' || place === 'creating' || place === 'created' || place === 'cancelling' ? undefined : place
 }
 
+export function isGivenUp({ place }: FoldedJournal): boolean {
+  return place === 'cancelling' || place === 'cancelled'
+}
+
 /**
  * Whether confirmed files were given up too: the service has removed them, or will once it can be told. Who trusts in them may erase
  * the last copy. A capture's stay.
  */
-export function givesUpConfirmed({ flow, place, keepsConfirmed }: FoldedJournal): boolean {
-  return flow === 'video' && /^cancel/.test(place) && keepsConfirmed !== true
+export function givesUpConfirmed(folded: FoldedJournal): boolean {
+  return isGivenUp(folded) && folded.flow === 'video' && !folded.keepsConfirmed
 }
 
 /** Whether a create was asked for whose result is not known: if nothing more is heard of it, it may have made a session. */
