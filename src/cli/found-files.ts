@@ -9,6 +9,7 @@ import type { Source } from '../core/ports.ts'
 import { inBatches } from '../flows/in-batches.ts'
 import { filesUnder, type FoundFile, type SkippedEntry } from '../adapters/node/files/directory.ts'
 import { plannedSource } from './planned-source.ts'
+import { beginsAsReceipt } from './receipt-file.ts'
 import { slowDrive } from './slow-drive.ts'
 import type { Output } from './views/output.ts'
 import { countOf } from './views/wording.ts'
@@ -40,13 +41,16 @@ export async function findFiles(
     name,
     source: plannedSource(path, wait),
   }))
-  const reasons = await inBatches(files, ({ name, source }) => reasonAgainst(name, source, wanted))
+  // A folder that is given too may have it under another spelling, such as take.mp4 and ./take.mp4.
+  const named = new Set(paths.map((path) => resolve(path)))
+  const reasons = await inBatches(files, async ({ path, name, source }) => {
+    const reason = await reasonAgainst(name, source, wanted)
+    return reason ?? (!named.has(resolve(path)) && (await isReceipt(path, name)) ? 'a receipt' : undefined)
+  })
   const unwanted = files.flatMap(({ path }, index) => {
     const reason = reasons[index]
     return reason === undefined ? [] : [{ path, reason }]
   })
-  // A folder that is given too may have it under another spelling, such as take.mp4 and ./take.mp4.
-  const named = new Set(paths.map((path) => resolve(path)))
   refuseNamed(unwanted.filter(({ path }) => named.has(resolve(path))))
   if (unwanted.length === files.length)
     invalid(`There is no file to upload in ${places}. Skipped: ${listed(unwanted)}.`)
@@ -65,6 +69,11 @@ async function reasonAgainst(name: string, source: Source, wanted: WantedFiles):
   // A file that cannot be looked at is not left out here: the plan says what is wrong with it.
   const { sizeBytes } = await source.describe().catch(() => ({ sizeBytes: undefined }))
   return sizeBytes === 0 ? EMPTY : undefined
+}
+
+/** Whether an upload left it here. It would go to the service as a tracking file. Files of any other name are not opened for that. */
+async function isReceipt(path: string, name: string): Promise<boolean> {
+  return /\.json|receipt/i.test(name) && (await beginsAsReceipt(path).catch(() => false))
 }
 
 /** Refuses files that were named themselves. Whoever names a file means it, and must know before anything is sent that it is not taken. */

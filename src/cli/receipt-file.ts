@@ -52,7 +52,7 @@ export function ofOne(options: SharedOptions, key: string, sessionCount: number)
 const BEGINNING = new RegExp(`^\\{\\s*"format":\\s*"${RECEIPT_FORMAT}"`)
 const HEAD_BYTES = 100
 
-async function beginsAsReceipt(path: string): Promise<boolean> {
+export async function beginsAsReceipt(path: string): Promise<boolean> {
   const handle = await open(path)
   try {
     const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(HEAD_BYTES) })

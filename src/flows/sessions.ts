@@ -41,8 +41,10 @@ export function resumeSession(context: FlowContext, key: string, options: Resume
   return takeUp(context, key, async (record, folded) => {
     const { place } = folded
     if (isGivenUp(folded)) {
-      const anew = 'Upload anew what it has not delivered.'
-      throw new UploadError('ERR_UPLOAD_JOURNAL', `${key} was cancelled and cannot be resumed. ${anew}`)
+      throw new UploadError(
+        'ERR_UPLOAD_JOURNAL',
+        `${key} was cancelled and cannot be resumed. Upload what it lacks anew.`,
+      )
     }
     checkKeptAddresses(context, folded)
     const { memory } = context

@@ -110,7 +110,7 @@ describe('cancel', () => {
     expect(again).toMatchObject({ code: 0, stdout: `cancelled: ${key} was cancelled before\n` })
     expect(service.requestsOf('cancel')).toHaveLength(1)
     expect(resume.code).toBe(1)
-    expect(resume.stderr).toMatch(/was cancelled and cannot be resumed\. Upload anew what it has not delivered\./)
+    expect(resume.stderr).toMatch(/was cancelled and cannot be resumed\. Upload what it lacks anew\./)
     expect(resume.stderr).not.toContain('To finish')
     // Whoever erases the card of a file that counts would lose it: the service has removed it.
     expect(await sessions()).toMatchObject([{ key, status: 'cancelled', filesConfirmed: 0 }])

@@ -144,17 +144,16 @@ export function finalStatusOf(place: JournalPlace): FinalStatus | undefined {
   return place === 'new' || place === 'creating' || place === 'created' || place === 'cancelling' ? undefined : place
 }
 
+export function isGivenUp({ place }: FoldedJournal): boolean {
+  return place === 'cancelling' || place === 'cancelled'
+}
+
 /**
  * Whether confirmed files were given up too: the service has removed them, or will once it can be told. Who trusts in them may erase
  * the last copy. A capture's stay.
  */
 export function givesUpConfirmed(folded: FoldedJournal): boolean {
-  return folded.flow === 'video' && isGivenUp(folded) && !folded.keepsConfirmed
-}
-
-/** Whether a cancel was asked for, even if the service could not be told. */
-export function isGivenUp({ place }: FoldedJournal): boolean {
-  return place === 'cancelling' || place === 'cancelled'
+  return isGivenUp(folded) && folded.flow === 'video' && !folded.keepsConfirmed
 }
 
 /** Whether a create was asked for whose result is not known: if nothing more is heard of it, it may have made a session. */
