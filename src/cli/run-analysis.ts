@@ -74,8 +74,9 @@ export async function followAnalysis(
     sayOutage(outage)
   })
   analysis.on('warning', (warning) => {
-    output.event('warning', { ...warning })
-    output.complain(`warning: ${inWords(warning.message)}`)
+    const message = inWords(warning.message)
+    output.event('warning', { ...warning, message })
+    output.complain(`warning: ${message}`)
   })
   let isUnclearSubmit = false
   const ended = analysis.done().catch((error: unknown) => {

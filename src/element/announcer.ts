@@ -6,8 +6,8 @@ export interface Announcer {
   readonly region: HTMLElement
   /** `about` names the topic of a message, which replaces an earlier one about it that was not announced yet. */
   say(message: string, about?: string): void
-  /** Leaves nothing to read of what was said, since the message about this topic holds no longer. Nothing is announced. */
-  takeBack(about: string): void
+  /** Leaves this message to be read no more, since it holds no longer. Nothing is announced. */
+  takeBack(message: string): void
 }
 
 const TOGETHER_MS = 400
@@ -29,9 +29,9 @@ export function createAnnouncer(): Announcer {
       waiting.set(about, message)
       timer ??= setTimeout(speak, TOGETHER_MS)
     },
-    takeBack(about) {
-      waiting.delete(about)
-      region.replaceChildren()
+    takeBack(message) {
+      for (const [about, said] of waiting) if (said === message) waiting.delete(about)
+      for (const paragraph of [...region.children]) if (paragraph.textContent === message) paragraph.remove()
     },
   }
 }

@@ -23,7 +23,8 @@ export function createNarration(
   /** The confirmed share at the last look, rounded down to a quarter. It falls when files are added. */
   let quarter = 0
   const cutOff = new Set<string>()
-  const paused = new Set<string>()
+  /** What was said of each upload that is paused. */
+  const paused = new Map<string, string>()
   /** Says where things stand. If several such messages come together, only the last is said. */
   const sayStanding = (message: string): void => announcer.say(message, 'standing')
 
@@ -40,10 +41,13 @@ export function createNarration(
   const tellState = ({ upload: { key, state } }: Job): void => {
     const { filesConfirmed, filesTotal } = list.totals()
     // The person who resumes it need not be told, but what was said can still be read.
-    if (paused.delete(key)) announcer.takeBack('standing')
+    const saidPaused = paused.get(key)
+    if (saidPaused !== undefined) announcer.takeBack(saidPaused)
+    paused.delete(key)
     if (state === 'paused') {
-      paused.add(key)
-      sayStanding(words().pausedAt(filesConfirmed, filesTotal))
+      const message = words().pausedAt(filesConfirmed, filesTotal)
+      paused.set(key, message)
+      sayStanding(message)
     }
     // A session that could not be created is created first.
     if (!/waiting|creat/.test(state) && cutOff.delete(key) && state === 'uploading')

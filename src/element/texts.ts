@@ -199,6 +199,6 @@ export const englishTexts: UploaderTexts = {
   saidAdded: (amount) => `${files(amount)} added.`,
   saidRemoved: (name) => `${name} removed.`,
   saidStarted: (amount) => `Uploading ${files(amount)}.`,
-  saidPercent: (percent) => `${percent} confirmed.`,
+  saidPercent: (percent) => `${percent} stored.`,
   saidFileFailed: (name, problem) => `${name}: ${problem}`,
 }

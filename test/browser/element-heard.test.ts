@@ -60,18 +60,23 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     expect(bars[0]?.name).toBe('All files together')
   })
 
-  test('leaves nothing to read of a pause that is over', async () => {
+  test('leaves nothing to read of a pause that is over, and what else was said', async () => {
     const page = await openPage()
     await addElement(page)
     const letGo = await uploadHalf(page)
     const said = page.getByRole('status')
     await button(page, 'Pause').click()
     await said.getByText('Paused. 1 of 2 files confirmed').waitFor()
+    await said.evaluate((region) => {
+      const other = document.createElement('p')
+      other.textContent = 'Something else'
+      region.append(other)
+    })
 
     await button(page, 'Resume').click()
 
     await button(page, 'Pause').waitFor()
-    expect(await said.textContent()).toBe('')
+    expect(await said.textContent()).toBe('Something else')
     await letGo()
   })
 

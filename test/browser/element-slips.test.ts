@@ -436,7 +436,7 @@ describe.skipIf(chromiumPath === undefined)('the element in Chromium', () => {
     const page = await openPage()
     await uploadHalf(page)
     // The last that is said before the cancel. What is said within a moment is said together.
-    await expect.poll(() => sentences(page)).toContain('75% confirmed.')
+    await expect.poll(() => sentences(page)).toContain('75% stored.')
 
     await button(page, 'Cancel').click()
     await button(page, 'Keep 1 file, give up the rest').click()

@@ -13,9 +13,13 @@ type Listener = (payload: unknown) => void
 function followed(files: UploadFileStatus[], mode: Output['mode'] = 'lines') {
   const listeners: [string, Listener][] = []
   const printed: string[] = []
+  const fieldsOf: Record<string, unknown> = {}
   const output = {
     mode,
-    event: (event: string) => void printed.push(event),
+    event(event: string, fields: unknown) {
+      printed.push(event)
+      fieldsOf[event] = fields
+    },
     ...{
       say: () => undefined,
       draw: () => undefined,
@@ -49,6 +53,7 @@ function followed(files: UploadFileStatus[], mode: Output['mode'] = 'lines') {
     ...follow,
     emit,
     printed,
+    fieldsOf,
     cleanUps,
     end: (report: object) => end(report as UploadReport),
     stop: () => stop(),
@@ -84,6 +89,15 @@ it('counts as there before only bytes of files that are confirmed, without those
   await upload.result
 
   expect(upload.bytesBefore()).toBe(9 + 3)
+})
+
+it('warns in JSON lines in the words of the command, as on stderr', () => {
+  const upload = followed([file(0, {})], 'json')
+
+  upload.emit('warning', { code: 'ERR_UPLOAD_NETWORK', message: 'No answer to videoUploads.cancel.' })
+
+  const message = 'No answer to the cancellation of the session.'
+  expect(upload.fieldsOf['warning']).toMatchObject({ code: 'ERR_UPLOAD_NETWORK', message })
 })
 
 it('prints nothing more of an upload, with --json, once its result is known', async () => {

@@ -31,7 +31,7 @@ function narrating(filesConfirmed = 6, phase: Phase = 'uploading', filesFailed =
     {
       region: undefined as never,
       say: (message) => said.push(message),
-      takeBack: (about) => said.push(`(no more: ${about})`),
+      takeBack: (message) => said.push(`(no more: ${message})`),
     },
     (name, detail) => void told.push([name, detail]),
     () => createWords(englishTexts, 'en'),
@@ -104,7 +104,7 @@ it('says that the next try is now while it is, and no time', () => {
 it('does not say what the person did anyway, nor an end of an outage that there was not', () => {
   expect(narrated(['creating', 'uploading', 'pausing', 'paused', 'uploading', 'settling'])).toEqual([
     'Paused. 6 of 20 files confirmed',
-    '(no more: standing)',
+    '(no more: Paused. 6 of 20 files confirmed)',
   ])
 })
 
@@ -166,7 +166,7 @@ it('says quarters as they are reached, and anew where files that were added have
   reach(100, 200)
   reach(200, 200)
 
-  expect(said).toEqual(['25% confirmed.', '50% confirmed.', '50% confirmed.'])
+  expect(said).toEqual(['25% stored.', '50% stored.', '50% stored.'])
 })
 
 it.each(['waiting', 'paused', 'cancelling'] as const)(

@@ -3,6 +3,7 @@
 import { given } from '../../core/given.ts'
 import type { Outage, Upload, UploadProgress } from '../../flows/upload.ts'
 import { troubleNews, troubleOf } from './drive-troubles.ts'
+import { inWords } from './operation-words.ts'
 import type { Output } from './output.ts'
 
 const PROGRESS_EVERY_MS = 1000
@@ -55,7 +56,7 @@ export function tellAsJson(upload: Upload, output: Output, nowMs: () => number):
   upload.on('shortfall', ({ deadlineMs, ...times }) =>
     event('shortfall', { deadline: new Date(deadlineMs).toISOString(), ...times }),
   )
-  upload.on('warning', (warning) => event('warning', { ...warning }))
+  upload.on('warning', (warning) => event('warning', { ...warning, message: inWords(warning.message) }))
   return {
     end() {
       // The last progress may come less than a second after the one before.
