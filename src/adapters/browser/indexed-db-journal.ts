@@ -55,7 +55,7 @@ export function indexedDbJournal(options: IndexedDbJournalOptions = {}): Indexed
       const release = await leaseSession(name, key)
       try {
         const found = await find(database, key)
-        await shorten(database, found)
+        await shorten(database, key, found)
         return openSession(database, key, found, release, () => void prune().catch(() => undefined))
       } catch (error) {
         await release()

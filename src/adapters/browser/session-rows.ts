@@ -34,15 +34,21 @@ export async function find(database: PageDatabase, key: string): Promise<Found> 
   })
 }
 
-/** Rewrites a long history as one row, if that halves it. */
-export async function shorten(database: PageDatabase, { session, records, last, length }: Found): Promise<void> {
+/** Rewrites a long history as one row, if that halves it. Of a session that is no longer in the database: see `addRow`. */
+export async function shorten(
+  database: PageDatabase,
+  key: string,
+  { session, records, last, length }: Found,
+): Promise<void> {
   if (session === undefined || records.length < COMPACT_FROM_RECORDS) return
   const row = rowOf(compactRecords(records).map(recordText))
   if (row.length * 2 > length) return
   await database.use(async (db) => {
-    const tx = db.transaction('records', 'readwrite', { durability: 'strict' })
+    const tx = db.transaction(['sessions', 'records'], 'readwrite', { durability: 'strict' })
+    if ((await tx.objectStore('sessions').index('key').getKey(key)) !== session) return
+    const rows = tx.objectStore('records')
     // Later rows come after it, so it takes the number of the last row.
-    await ended(tx, tx.store.delete(rangeOf(session)), tx.store.put(row, [session, last]))
+    await ended(tx, rows.delete(rangeOf(session)), rows.put(row, [session, last]))
   })
 }
 
