@@ -43,15 +43,13 @@ export async function findFiles(
   }))
   // A folder that is given too may have it under another spelling, such as take.mp4 and ./take.mp4.
   const named = new Set(paths.map((path) => resolve(path)))
-  const reasons = await inBatches(files, async ({ path, name, source }) => {
-    const reason = await reasonAgainst(name, source, wanted)
-    return reason ?? (!named.has(resolve(path)) && (await isReceipt(path, name)) ? 'a receipt' : undefined)
-  })
+  const isNamed = (path: string): boolean => named.has(resolve(path))
+  const reasons = await inBatches(files, (file) => reasonAgainst(file, wanted, isNamed(file.path)))
   const unwanted = files.flatMap(({ path }, index) => {
     const reason = reasons[index]
     return reason === undefined ? [] : [{ path, reason }]
   })
-  refuseNamed(unwanted.filter(({ path }) => named.has(resolve(path))))
+  refuseNamed(unwanted.filter(({ path }) => isNamed(path)))
   if (unwanted.length === files.length)
     invalid(`There is no file to upload in ${places}. Skipped: ${listed(unwanted)}.`)
   for (const entry of unwanted) tellSkipped(output, entry)
@@ -64,11 +62,16 @@ export async function findFiles(
 
 const EMPTY = 'empty'
 
-async function reasonAgainst(name: string, source: Source, wanted: WantedFiles): Promise<string | undefined> {
+async function reasonAgainst(
+  { path, name, source }: { readonly path: string; readonly name: string; readonly source: Source },
+  wanted: WantedFiles,
+  isNamed: boolean,
+): Promise<string | undefined> {
   if (wanted === 'video' && !isVideoName(name)) return 'not a .mov or .mp4 file'
   // A file that cannot be looked at is not left out here: the plan says what is wrong with it.
   const { sizeBytes } = await source.describe().catch(() => ({ sizeBytes: undefined }))
-  return sizeBytes === 0 ? EMPTY : undefined
+  if (sizeBytes === 0) return EMPTY
+  return !isNamed && (await isReceipt(path, name)) ? 'a receipt' : undefined
 }
 
 /** Whether an upload left it here. It would go to the service as a tracking file. Files of any other name are not opened for that. */

@@ -39,7 +39,6 @@ export async function runCli(args: readonly string[]): Promise<void> {
     exitWith: (code) => void (exitCode = code),
   }
   const end = async (code: number): Promise<void> => {
-    await output.flushed()
     // A thread whose answer has led here counts as away until this turn is over. Signals that come meanwhile change nothing.
     await turnEnds()
     interruption.end(code, (text) => output.complain(text))
@@ -53,7 +52,7 @@ export async function runCli(args: readonly string[]): Promise<void> {
   }
   process.on('uncaughtException', (error) => {
     tellFailed(error, ending())
-    void end(EXIT.failed)
+    void output.flushed().then(() => end(EXIT.failed))
   })
   try {
     refuseSecretsOnCommandLine(args)

@@ -38,9 +38,9 @@ export async function attemptCall(
     readonly credential: CredentialHeader
     readonly isFreshConnection: boolean
     readonly signal: AbortSignal
-    /** Set when it is aborted after the far end may have heard it. */
-    isDoubtful: boolean
   },
+  /** Called when it is aborted after the far end may have received all of it. */
+  onHeard: () => void,
 ): Promise<TransportReply | TransportError> {
   const { method, url, body: bytes, words, maxReplyBytes = ports.maxReplyBytes } = call
   const { credential, signal } = options
@@ -60,7 +60,6 @@ export async function attemptCall(
     isFreshConnection: options.isFreshConnection,
     ...(bytes && { body: { kind: 'bytes', bytes } as const }),
   }
-  const onHeard = (): void => void (options.isDoubtful = true)
   const asked = { who: 'service', words, timeoutMs: ports.timeoutMs, onHeard } as const
   const outcome = await sendOnce(ports, request, asked).catch((error: unknown) => {
     signal.throwIfAborted()

@@ -101,7 +101,7 @@ async function ask(context: CallContext, life: CallLife): Promise<Failure | unde
 
 /** Sends the call, or the question in its place. */
 async function send(context: CallContext, sent: ServiceCall, life: CallLife): Promise<TransportReply | TransportError> {
-  const outcome = await attemptCall(context, sent, life)
+  const outcome = await attemptCall(context, sent, life, () => (life.isDoubtful ||= sent === life))
   life.isFreshConnection = !('status' in outcome)
   context.memory.hear(outcome)
   return outcome

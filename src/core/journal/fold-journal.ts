@@ -144,6 +144,7 @@ export function finalStatusOf(place: JournalPlace): FinalStatus | undefined {
   return place === 'new' || place === 'creating' || place === 'created' || place === 'cancelling' ? undefined : place
 }
 
+/** Whether a cancel was asked for, even if the service could not be told. */
 export function isGivenUp({ place }: FoldedJournal): boolean {
   return place === 'cancelling' || place === 'cancelled'
 }
