@@ -29,6 +29,8 @@ export interface SessionSummary {
   /** Those of `sessionIds` that were left empty and that the service has yet to be told about; `resume` tells it. */
   readonly leftSessionIds: readonly (string | number)[]
   readonly beganAtMs: number | undefined
+  /** Where the first of its files was, or its name if its source has no place. People know a session by it. */
+  readonly firstFile: string | undefined
   readonly bytes: number
   readonly confirmedBytes: number
   readonly filesTotal: number
@@ -75,6 +77,7 @@ async function summarizeSession(journal: Journal, key: string): Promise<SessionS
     isServiceTold,
     keepsConfirmed,
     ledger,
+    locations,
   } = folded ?? {}
   const { files = [], confirmedCount = 0, failedCount: filesFailed = 0 } = ledger ?? {}
   return {
@@ -84,6 +87,7 @@ async function summarizeSession(journal: Journal, key: string): Promise<SessionS
     flow,
     sessionId,
     beganAtMs,
+    firstFile: locations?.[0],
     filesConfirmed: folded && givesUpConfirmed(folded) ? 0 : confirmedCount,
     filesFailed,
     filesTotal: files.length,

@@ -289,9 +289,11 @@ describe('all sessions', () => {
 
     expect(partial.code).toBe(3)
     const table = before.stdout.split('\n')
-    expect(table[0]).toMatch(/^KEY +FLOW +STATUS +FILES +BYTES +AGE$/)
-    expect(table[1]).toMatch(new RegExp(`^${killed} +video +open +1 of 2 +10 MiB of 12 MiB +[\\d:]+$`))
-    expect(table[2]).toMatch(/^capture-\S+ +capture +partial +1 of 2 +13 B of 26 B +[\d:]+$/)
+    expect(table[0]).toMatch(/^KEY +FLOW +STATUS +FILES +BYTES +AGE +FIRST FILE$/)
+    expect(table[1]).toMatch(
+      new RegExp(`^${killed} +video +open +1 of 2 +10 MiB of 12 MiB +[\\d:]+ +\\S+/small\\.mp4$`),
+    )
+    expect(table[2]).toMatch(/^capture-\S+ +capture +partial +1 of 2 +13 B of 26 B +[\d:]+ +\S+\/take-1\.action$/)
     expect(plan.stdout).toContain(`dry run: ${killed}: 1 of 2 files and 2 MiB are missing\n`)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(jsonLines(stdout).filter(({ event }) => event === 'ended')).toMatchObject([

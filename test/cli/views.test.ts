@@ -168,16 +168,25 @@ describe('the list of sessions', () => {
     },
     ...{ filesConfirmed: 8, filesFailed: 0, filesTotal: 40, bytes: 300 * MIB, confirmedBytes: 20 * MIB },
     beganAtMs: 0,
+    firstFile: '/recordings/game-0119/pitch-001.c3d',
   }
 
-  it('leaves out the flow, with which the keys begin, and then the bytes where the terminal is too narrow', () => {
+  it('says with which file each began, and leaves out the flow, the bytes and the file where the terminal is too narrow', () => {
     expect(sessionLines([session], 3_723_000)).toEqual([
-      'KEY                          FLOW     STATUS  FILES    BYTES              AGE',
-      'capture-mwrg877p-x357uvli4i  capture  open    8 of 40  20 MiB of 300 MiB  1:02:03',
+      'KEY                          FLOW     STATUS  FILES    BYTES              AGE      FIRST FILE',
+      'capture-mwrg877p-x357uvli4i  capture  open    8 of 40  20 MiB of 300 MiB  1:02:03  game-0119/pitch-001.c3d',
+    ])
+    expect(sessionLines([session], 3_723_000, 98)).toEqual([
+      'KEY                          STATUS  FILES    BYTES              AGE      FIRST FILE',
+      'capture-mwrg877p-x357uvli4i  open    8 of 40  20 MiB of 300 MiB  1:02:03  game-0119/pitch-001.c3d',
     ])
     expect(sessionLines([session], 3_723_000, 80)).toEqual([
-      'KEY                          STATUS  FILES    BYTES              AGE',
-      'capture-mwrg877p-x357uvli4i  open    8 of 40  20 MiB of 300 MiB  1:02:03',
+      'KEY                          STATUS  FILES    AGE      FIRST FILE',
+      'capture-mwrg877p-x357uvli4i  open    8 of 40  1:02:03  game-0119/pitch-001.c3d',
+    ])
+    expect(sessionLines([session], 3_723_000, 76)).toEqual([
+      'KEY                          STATUS  FILES    AGE      FIRST FILE',
+      'capture-mwrg877p-x357uvli4i  open    8 of 40  1:02:03  game-0119/…ch-001.c3d',
     ])
     const narrow = [
       'KEY                          STATUS  FILES    AGE',
@@ -185,6 +194,15 @@ describe('the list of sessions', () => {
     ]
     expect(sessionLines([session], 3_723_000, 60)).toEqual(narrow)
     expect(sessionLines([session], 3_723_000, 20)).toEqual(narrow)
+  })
+
+  it('names a file that was chosen in no folder, and says where the journal names none', () => {
+    const listed = [undefined, 'swing.mp4'].map((firstFile) => ({ ...session, firstFile }))
+    expect(sessionLines(listed, 3_723_000).map((line) => line.slice(-10))).toEqual([
+      'FIRST FILE',
+      '1:02:03  ?',
+      ' swing.mp4',
+    ])
   })
 })
 

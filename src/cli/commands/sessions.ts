@@ -63,9 +63,10 @@ export function addSessionsCommand(program: Command, context: CommandContext): v
 
 function list(sessions: readonly ListedSession[], { folder }: KeptSessions, output: Output): void {
   for (const session of sessions) {
-    const { beganAtMs, sessionId, flow, ...rest } = session
+    const { beganAtMs, sessionId, flow, firstFile, ...rest } = session
     const began = beganAtMs === undefined ? null : new Date(beganAtMs).toISOString()
-    output.event('session', { ...rest, flow: flow ?? null, sessionId: sessionId ?? null, began })
+    const known = { flow: flow ?? null, sessionId: sessionId ?? null, began, firstFile: firstFile ?? null }
+    output.event('session', { ...rest, ...known })
   }
   output.event('result', { flow: 'sessions', status: 'completed', sessions: sessions.length, removed: 0 })
   if (sessions.length === 0) output.answer(`There is no session in ${folder}`)

@@ -1,38 +1,53 @@
 // The sessions of the journal as a table for people. Pure.
 
+import { basename, dirname, join } from 'node:path'
+
 import { formatBytes } from '../../core/plan.ts'
 import type { SessionSummary } from '../../flows/sessions.ts'
-import { columnsOf } from './text-width.ts'
+import { columnsOf, shortenMiddle } from './text-width.ts'
 import { formatTime } from './wording.ts'
 
 const HEAD = ['KEY', 'FLOW', 'STATUS', 'FILES', 'BYTES', 'AGE']
 
 /** What is left out of a table that is too wide, in this order. Keys begin with the flow, and files say how far a session is. */
 const LEFT_OUT = [[], ['FLOW'], ['FLOW', 'BYTES']] as const
+const FILE_HEAD = 'FIRST FILE'
+/** In so many columns, most people know their own file. */
+const ENOUGH_OF_A_FILE = 20
+const GAP = '  '
 
 /** A session, and whether another process drives it now. */
 export type ListedSession = SessionSummary & { readonly isInUse?: boolean }
 
 /**
- * One line per session under a head. `nowMs` is wall time. Bytes are those with a receipt, of all bytes. If a line would be
- * wider than `columns`, the flow is left out, and then the bytes.
+ * One line per session under a head. `nowMs` is wall time. Bytes are those with a receipt, of all bytes. The first file comes with
+ * the folder that it lies in, shortened to what is left of `columns`. Where that is too little, the flow is left out, then the
+ * bytes, then the file.
  */
 export function sessionLines(sessions: readonly ListedSession[], nowMs: number, columns = Infinity): string[] {
   const rows = [HEAD, ...sessions.map((session) => cells(session, nowMs))]
   const tables = LEFT_OUT.map((heads: readonly string[]) =>
     aligned(rows.map((row) => row.filter((_, column) => !heads.includes(HEAD[column] ?? '')))),
   )
-  return tables.find((lines) => lines.every((line) => columnsOf(line) <= columns)) ?? tables.at(-1) ?? []
+  const files = [FILE_HEAD, ...sessions.map(fileOf)]
+  const leftBeside = (lines: readonly string[]): number => columns - columnsOf(lines[0] ?? '') - GAP.length
+  const wanted = Math.min(ENOUGH_OF_A_FILE, Math.max(...files.map(columnsOf)))
+  const table = tables.find((lines) => leftBeside(lines) >= wanted)
+  if (table)
+    return table.map((line, row) => (line + GAP + shortenMiddle(files[row] ?? '', leftBeside(table))).trimEnd())
+  return (tables.find((lines) => leftBeside(lines) >= -GAP.length) ?? tables.at(-1) ?? []).map((line) => line.trimEnd())
 }
 
+/** Each row as a line, all of the same width. */
 function aligned(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => columnsOf(row[column] ?? ''))))
   return rows.map((row) =>
-    row
-      .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - columnsOf(cell)))
-      .join('  ')
-      .trimEnd(),
+    row.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - columnsOf(cell))).join(GAP),
   )
+}
+
+function fileOf({ firstFile }: SessionSummary): string {
+  return firstFile === undefined ? '?' : join(basename(dirname(firstFile)), basename(firstFile))
 }
 
 function cells(session: ListedSession, nowMs: number): string[] {
